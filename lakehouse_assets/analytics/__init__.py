@@ -1,0 +1,1 @@
+"""Measures and features computed from semantic tables."""

@@ -1,0 +1,23 @@
+"""What Dagster loads: every table as an asset with its checks, the sensors that feed them, the schedules."""
+
+import dagster as dg
+
+from lakehouse_assets import analytics, marts, metadata, raw, semantic, staging
+from lakehouse_assets.lake.asset import to_asset, topic_spec
+from lakehouse_assets.lake.resource import LakeResource
+from lakehouse_assets.lake.table import LakeTable, discover
+
+
+def tables() -> dict[str, LakeTable]:
+    """Every table of the lake by name, parents before children."""
+    return discover([raw, staging, semantic, analytics, marts, metadata])
+
+
+defs = dg.Definitions(
+    assets=[
+        *[topic_spec(t) for t in tables().values() if t.topic],
+        *[to_asset(t) for t in tables().values()],
+    ],
+    resources={"lake": LakeResource()},
+    executor=dg.in_process_executor,
+)

@@ -1,0 +1,154 @@
+"""The loop every table goes through: look at the heads, make the change, publish it; again if another came first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from lakehouse_assets.lake import derive, ingest, scope, waypoint
+from lakehouse_assets.lake.catalog import Head, MainMoved
+from lakehouse_assets.lake.kafka import Kafka, NoTopic
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.publish import Change, Held, Published, publish
+from lakehouse_assets.lake.table import LakeTable
+
+ATTEMPTS = 5  # redone batches, when others keep publishing first
+BATCHES = 50  # commits in one call, when an hour is larger than one batch
+
+
+@dataclass
+class Outcome:
+    """What a call did, for the caller to tell."""
+
+    table: LakeTable
+    published: list[Published] = field(default_factory=list)
+    head: Head | None = None  # what readers see at the end
+    lag: int = 0
+    note: str = ""
+
+    @property
+    def tally(self) -> dict[str, Any] | None:
+        return self.published[-1].tally if self.published else None
+
+
+def advance(lake: Lake, table: LakeTable, hour: datetime | None = None, anew: bool = False) -> Outcome:
+    """Bring a table up to its source, its parents or the lake; `anew`: compute the hour again."""
+    lake.catalog.ensure(table.contract)
+    outcome = Outcome(table)
+    if table.topic:
+        _ingest(lake, table, outcome, _required(table, hour), anew)
+    elif table.source is not None:
+        _once(lake, table, outcome, lambda head: _from_source(lake, table, head))
+    else:
+        _derive(lake, table, outcome, hour, anew)
+    outcome.head = lake.catalog.head(table.name)
+    if not outcome.published:
+        lake.catalog.reap(table.name)
+        outcome.note = outcome.note or "nothing new"
+    return outcome
+
+
+def rebuild(lake: Lake, table: LakeTable) -> Outcome:
+    """Everything from the parents, in one publish; readers see the old rows until then."""
+    if table.transform is None:
+        raise ValueError(f"{table.name} has no parents to be rebuilt from; materialize its hours instead")
+    lake.catalog.ensure(table.contract)
+    outcome = Outcome(table)
+
+    def change(head: Head) -> Change:
+        what = derive.news(lake, table, head)
+        stamp = scope.next_stamp(
+            head.stamp, progress=what.progress(), code=table.code_version(), run=lake.run, hour=""
+        )
+        return derive.whole(lake, table, head, what, stamp, epoch=head.stamp.epoch + 1)
+
+    _once(lake, table, outcome, change)
+    outcome.head = lake.catalog.head(table.name)
+    return outcome
+
+
+def _required(table: LakeTable, hour: datetime | None) -> datetime:
+    if hour is None:
+        raise ValueError(f"{table.name} is hourly: name a partition")
+    return hour
+
+
+def _ingest(lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime, anew: bool) -> None:
+    kafka = Kafka()
+    if anew and _has_hour(lake, table, hour):
+        _once(lake, table, outcome, lambda h: ingest.replace_hour(lake, table, h, kafka, hour))
+    for _ in range(BATCHES):
+        before = len(outcome.published)
+
+        def change(head: Head) -> Change | None:
+            try:
+                topic = kafka.topic(table.topic)
+            except NoTopic:
+                outcome.note = f"topic {table.topic} does not exist yet"
+                return None
+            with lake.phase("plan"):
+                batch = ingest.next_batch(kafka, topic, head, hour)
+            outcome.lag = batch.lag if batch else 0
+            return ingest.append(lake, table, head, batch) if batch else None
+
+        _once(lake, table, outcome, change)
+        if len(outcome.published) == before:
+            return
+
+
+def _has_hour(lake: Lake, table: LakeTable, hour: datetime) -> bool:
+    rows = lake.at(lake.catalog.head(table.name))
+    return bool(rows.where(f"ingest_hour = timestamp'{ingest.iso(hour)}'").limit(1).count())
+
+
+def _derive(
+    lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime | None, anew: bool
+) -> None:
+    label = ingest.iso(hour) if hour is not None and table.hourly else ""
+
+    def change(head: Head) -> Change | None:
+        what = derive.news(lake, table, head)
+        return derive.incremental(lake, table, head, what, label) if what.fresh else None
+
+    _once(lake, table, outcome, change)
+    if anew and label:
+        _once(
+            lake, table, outcome,
+            lambda h: derive.anew(lake, table, h, derive.news(lake, table, h), label),
+        )  # fmt: skip
+
+
+def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
+    if table.source is None:
+        raise TypeError(f"{table.name} has no source")
+    return table.source(lake, table, head)
+
+
+def _once(
+    lake: Lake, table: LakeTable, outcome: Outcome, make: Callable[[Head], Change | None]
+) -> None:
+    """One batch: made from the newest head, published, or made again when that head moved."""
+    for attempt in range(ATTEMPTS):
+        head = lake.catalog.head(table.name)
+        _refuse_held(head, table)
+        change = make(head)
+        if change is None:
+            return
+        waypoint.passed("read", table.name)
+        try:
+            outcome.published.append(publish(lake, table.contract, head, change))
+            return
+        except MainMoved:
+            if attempt == ATTEMPTS - 1:
+                raise
+
+
+def _refuse_held(head: Head, table: LakeTable) -> None:
+    """The same input under the same code would fail the same way; do not try it every tick."""
+    for branch, stamp in head.held.items():
+        if stamp.code == table.code_version():
+            raise Held(
+                f"{table.name}: batch {stamp.commit} has been held since it failed its invariants "
+                f"(rows on branch {branch}). Fix the code or the input, then "
+                f"`lakehouse release {table.name}`"
+            )

@@ -1,0 +1,77 @@
+"""Looking at a table as it stands: every rule in one scan, repeated keys, examples of what fails."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any
+
+from lakehouse_assets.lake import derive, quality
+from lakehouse_assets.lake.catalog import Head, NoTable
+from lakehouse_assets.lake.contract import COMMIT, Rule
+from lakehouse_assets.lake.ingest import iso
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.table import LakeTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass
+class Report:
+    rows: int
+    repeated_keys: int
+    verdicts: list[quality.Verdict]
+    examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    held: list[str] = field(default_factory=list)
+
+
+def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
+    from pyspark.sql import functions as F
+
+    rules = table.contract.all_rules()
+    try:
+        head = lake.catalog.head(table.name)
+    except NoTable:
+        return Report(0, 0, [quality.Verdict(r, 0, 0, []) for r in rules])
+    judged = _judged(lake, table, head, hours)
+    masked = judged.withColumn("_new", F.expr(quality.failures(rules)))
+    row = masked.agg(F.count(F.lit(1)).alias("rows"), *quality.counts(rules, "_new")).first()
+    counted = row.asDict() if row else {"rows": 0}
+    keys = _rows(lake, table, head, hours).groupBy(*table.contract.key()).count()
+    repeated = keys.where("count > 1").count()
+    found = [quality.Verdict(r, int(counted[r.name]), counted["rows"], []) for r in rules]
+    failing = [v.rule for v in found if not v.passed]
+    shown = quality.examples(judged, table.contract, failing)
+    return Report(counted["rows"], repeated, found, shown, sorted(head.held))
+
+
+def examples(
+    lake: Lake, table: LakeTable, failing: list[Rule], tally: dict[str, Any]
+) -> dict[str, list[dict[str, Any]]]:
+    """Rows that failed in the newest batch; for a table that refuses, among what it read."""
+    if not failing:
+        return {}
+    head = lake.catalog.head(table.name)
+    hours = [datetime.fromisoformat(tally["hour"])] if tally["hour"] else []
+    with lake.phase("examples"):
+        return quality.examples(_judged(lake, table, head, hours), table.contract, failing)
+
+
+def _judged(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":
+    """What the rules are about: stored rows, or what a refusing table's transform was given."""
+    if not table.contract.refuses:
+        return _rows(lake, table, head, hours)
+    frames = {
+        arg: _of_hours(lake.at(lake.catalog.head(p.name)), hours) for arg, p in table.parents.items()
+    }
+    return derive.transformed(table, frames)
+
+
+def _rows(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":
+    rows = lake.at(head)
+    return _of_hours(rows, hours) if table.topic else rows.where(f"{COMMIT} >= 0")
+
+
+def _of_hours(rows: "DataFrame", hours: list[datetime]) -> "DataFrame":
+    if not hours:
+        return rows
+    return rows.where(" or ".join(f"ingest_hour = timestamp'{iso(h)}'" for h in hours))

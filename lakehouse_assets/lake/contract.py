@@ -1,0 +1,184 @@
+"""What a table is: its columns, key, rules, layout and scope. Pure data; nothing heavy is imported.
+
+A contract is a class whose attributes are columns. Its module gives the table's name, so that file, Iceberg table and
+asset key cannot differ. Rules come from the columns (null, set, range, pattern) and from `rules` (SQL over one row).
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+COMMIT = "_commit"  # the batch that last changed the row; on every table, filled by the engine
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: Spark's name of its type, a phrase about its meaning, and what must hold for its values."""
+
+    type: str
+    doc: str
+    key: bool = False
+    nullable: bool = False
+    ge: int | None = None
+    le: int | None = None
+    isin: tuple[str, ...] | None = None
+    str_matches: str | None = None
+    pii: bool = False
+    name: str = ""
+
+
+def column(
+    type: str,
+    doc: str,
+    *,
+    key: bool = False,
+    nullable: bool = False,
+    ge: int | None = None,
+    le: int | None = None,
+    isin: tuple[str, ...] | None = None,
+    str_matches: str | None = None,
+    pii: bool = False,
+    name: str = "",
+) -> Column:
+    """Declare a column; `name` is for names that Python cannot spell (`3ds_authenticated`)."""
+    return Column(type, doc, key, nullable, ge, le, isin, str_matches, pii, name)
+
+
+@dataclass(frozen=True)
+class Rule:
+    """Something that must hold for a row: `sql` is true for a good one (and for one it cannot judge: NULL)."""
+
+    name: str
+    sql: str
+    doc: str = ""
+    threshold: float = 0.0  # share of rows that may fail before the check does
+
+    def passes(self) -> str:
+        return f"coalesce(({self.sql}), true)"
+
+
+@dataclass(frozen=True)
+class Scope:
+    """What news in a parent touches here. `at` is the timestamp by which parent and child skip files.
+
+    kind `newest`: per key the greatest by `by`, then by content, wins; the row stored here stands for all earlier
+    versions. kind `keys`: everything about the touched keys is computed again. kind `days`: the same for whole days of
+    `at`, whose date is stored here as `on`. kind `all`: cannot prune; everything is computed again.
+    A key's `at` must never change: that is what lets both sides skip the rest of the table.
+    """
+
+    kind: str
+    at: str = ""
+    by: str = ""
+    on: str = ""
+
+
+def newest(*, by: str, at: str) -> Scope:
+    return Scope("newest", at=at, by=by)
+
+
+def recompute_keys(*, at: str) -> Scope:
+    return Scope("keys", at=at)
+
+
+def recompute_days(*, at: str, on: str) -> Scope:
+    return Scope("days", at=at, on=on)
+
+
+def recompute_all() -> Scope:
+    return Scope("all")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the rows lie in files, and which of them news upstream can touch."""
+
+    partitioned_by: str = ""  # "", "column", "hours(column)" or "days(column)"
+    scope: Scope = Scope("all")
+    unique_text: tuple[str, ...] = ()  # columns whose values seldom repeat: no dictionary is tried
+
+
+class Table:
+    """Base of every contract."""
+
+    columns: ClassVar[dict[str, Column]] = {}
+    layout: ClassVar[Layout] = Layout()
+    rules: ClassVar[tuple[Rule, ...]] = ()
+    name: ClassVar[str] = ""
+    refuses: ClassVar[bool] = False  # rows that break a rule are set aside instead of stored
+
+    def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = name or ".".join(cls.__module__.split(".")[-2:])
+        own = {c.name or n: c for n, c in vars(cls).items() if isinstance(c, Column)}
+        cls.columns = {**own, **{n: c for n, c in cls.columns.items() if n not in own}}
+        cls.refuses = cls.name.startswith("staging.")
+
+    @classmethod
+    def key(cls) -> tuple[str, ...]:
+        return tuple(n for n, c in cls.columns.items() if c.key)
+
+    @classmethod
+    def doc(cls) -> str:
+        import sys
+
+        return cls.__doc__ or sys.modules[cls.__module__].__doc__ or ""
+
+    @classmethod
+    def all_rules(cls) -> tuple[Rule, ...]:
+        """The columns' rules in the columns' order, then the rows'."""
+        return tuple(r for n, c in cls.columns.items() for r in column_rules(n, c)) + cls.rules
+
+    @classmethod
+    def pii(cls) -> tuple[str, ...]:
+        return tuple(n for n, c in cls.columns.items() if c.pii)
+
+
+def column_rules(name: str, c: Column) -> list[Rule]:
+    """The rules a column's declaration states, each as SQL; a NULL is judged by `nullable` alone."""
+    quoted = f"`{name}`"
+    rules = []
+    if not c.nullable:
+        rules.append(Rule(f"{name}_present", f"{quoted} is not null", "must not be NULL"))
+    if c.isin is not None:
+        values = ", ".join(f"'{v}'" for v in c.isin)
+        rules.append(Rule(f"{name}_known", f"{quoted} in ({values})", "one of a stated set"))
+    if c.ge is not None:
+        label = "not_negative" if c.ge == 0 else f"at_least_{c.ge}"
+        rules.append(Rule(f"{name}_{label}", f"{quoted} >= {c.ge}", f"at least {c.ge}"))
+    if c.le is not None:
+        rules.append(Rule(f"{name}_at_most_{c.le}", f"{quoted} <= {c.le}", f"at most {c.le}"))
+    if c.str_matches is not None:
+        pattern = c.str_matches.replace("\\", "\\\\").replace("'", "\\'")
+        rules.append(Rule(f"{name}_well_formed", f"{quoted} rlike '{pattern}'", c.str_matches))
+    return rules
+
+
+class RawTable(Table):
+    """Base of raw contracts: where each record came from, when it arrived, and what was wrong with it.
+
+    Every field is nullable: raw keeps every record, good or bad, and only measures.
+    """
+
+    kafka_partition = column("int", "Kafka partition the record came from.", key=True)
+    kafka_offset = column("bigint", "Its offset there.", key=True)
+    topic_generation = column(
+        "int", "Which incarnation of the topic: 0, and one more for each re-creation.", key=True
+    )
+    arrived_at = column("timestamp", "Kafka's time of the record, UTC.")
+    ingest_hour = column("timestamp", "Kafka's hour of arrival, UTC: partition here and in Dagster.")
+    # `_error` and `_payload` are bookkeeping: they say nothing a rebuild would not say again.
+    _error = column("string", "Why the record's fields are NULL; NULL for a good one.", nullable=True)
+    _payload = column(
+        "binary",
+        "The record's bytes: of bad ones, and of those with unknown fields.",
+        nullable=True,
+        pii=True,
+    )
+
+    @classmethod
+    def all_rules(cls) -> tuple[Rule, ...]:
+        parses = Rule("parses", "_error is null", "valid JSON with the right types", threshold=0.05)
+        return (parses, *cls.rules)
+
+
+COORDINATES = tuple(RawTable.columns)  # what the engine adds to a record's own fields

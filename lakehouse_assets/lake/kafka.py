@@ -1,0 +1,91 @@
+"""What a topic holds: its identity, its offsets, and where its hours begin. Bounded, read-committed, never a group.
+
+Progress is the table's own; nothing here is committed back to Kafka.
+"""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
+from confluent_kafka.admin import AdminClient, OffsetSpec
+
+from lakehouse_assets import settings
+
+TIMEOUT_S = 10
+HOUR = timedelta(hours=1)
+
+Offsets = dict[int, int]  # partition -> offset
+
+
+class KafkaDown(Exception):
+    """No answer from Kafka: says where it was looked for and how to start it."""
+
+
+class NoTopic(Exception):
+    """The topic does not exist yet; nothing was ever produced to it."""
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic at one moment."""
+
+    name: str
+    id: str
+    earliest: Offsets
+    latest: Offsets
+
+
+class Kafka:
+    def __init__(self, bootstrap: str = "") -> None:
+        self.bootstrap = bootstrap or settings.kafka_bootstrap()
+        conf = {
+            "bootstrap.servers": self.bootstrap,
+            "log_level": 0,
+            "socket.timeout.ms": TIMEOUT_S * 1000,
+        }
+        self._admin = AdminClient(conf)
+
+    def topic(self, name: str) -> Topic:
+        described = self._ask(self._admin.describe_topics, TopicCollection([name]))[name]
+        partitions = [p.id for p in described.partitions]
+        earliest = self._offsets(name, partitions, OffsetSpec.earliest())
+        latest = self._offsets(name, partitions, OffsetSpec.latest())
+        return Topic(name, str(described.topic_id), earliest, latest)
+
+    def first_at(self, topic: Topic, moment: datetime) -> Offsets:
+        """Per partition the first offset whose record is not older; the end if all are."""
+        spec = OffsetSpec.for_timestamp(int(moment.timestamp() * 1000))
+        found = self._offsets(topic.name, list(topic.latest), spec)
+        return {p: found[p] if found[p] >= 0 else topic.latest[p] for p in topic.latest}
+
+    def _offsets(self, name: str, partitions: list[int], spec: OffsetSpec) -> Offsets:
+        wanted = {TopicPartition(name, p): spec for p in partitions}
+        options = {"isolation_level": IsolationLevel.READ_COMMITTED}
+        answers = self._ask(self._admin.list_offsets, wanted, **options)
+        return {tp.partition: result.offset for tp, result in answers.items()}
+
+    def _ask(self, call: Any, what: Any, **options: Any) -> dict[Any, Any]:
+        try:
+            futures = call(what, request_timeout=TIMEOUT_S, **options)
+            return {key: future.result(timeout=TIMEOUT_S + 1) for key, future in futures.items()}
+        except KafkaException as error:
+            if error.args[0].name() == "UNKNOWN_TOPIC_OR_PART":
+                raise NoTopic(str(error.args[0].str())) from error
+            raise self._down(error) from error
+        except TimeoutError as error:
+            raise self._down(error) from error
+
+    def _down(self, error: Exception) -> KafkaDown:
+        return KafkaDown(
+            f"Kafka does not answer at {self.bootstrap} ({error}); "
+            "start it with `lakehouse up kafka`, or name yours in LAKEHOUSE_KAFKA"
+        )
+
+
+def hour_of(moment: datetime) -> datetime:
+    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)

@@ -1,0 +1,56 @@
+"""One process's hold on the lake: the catalog at once, Spark when data is asked for."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from time import perf_counter
+from typing import TYPE_CHECKING
+
+from lakehouse_assets import settings
+from lakehouse_assets.lake.catalog import Catalog, Head
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+
+class Lake:
+    def __init__(self, spark: "SparkSession | None" = None, run: str = "") -> None:
+        self.catalog = Catalog()
+        self.run = run
+        self.seconds: dict[str, float] = {}
+        self._given = spark
+
+    @cached_property
+    def spark(self) -> "SparkSession":
+        if self._given is not None:
+            return self._given
+        from lakehouse_assets.lake.spark import open_session
+
+        with self.phase("open spark"):
+            return open_session()
+
+    def at(self, head: Head) -> "DataFrame":
+        """The table as it was at that head, whatever happens to it meanwhile."""
+        reader = self.spark.read.option("versionAsOf", str(head.snapshot_id))
+        return reader.table(full_name(head.name))
+
+    def table(self, name: str) -> "DataFrame":
+        return self.spark.table(full_name(name))
+
+    @contextmanager
+    def phase(self, name: str) -> Iterator[None]:
+        """Time a part of the work; the figures go into the materialization's metadata."""
+        begin = perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - begin
+
+    def close(self) -> None:
+        if self._given is None and "spark" in self.__dict__:
+            self.spark.stop()
+            del self.__dict__["spark"]
+
+
+def full_name(name: str, branch: str = "") -> str:
+    return f"{settings.CATALOG}.{name}" + (f".branch_{branch}" if branch else "")

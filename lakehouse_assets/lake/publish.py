@@ -1,0 +1,213 @@
+"""One batch, whole or not at all: branch, write, judge, compare-and-swap.
+
+Readers see main only. Of two writers that start from one head exactly one publishes; the other makes its batch again.
+A batch that fails its invariants is held: kept on a branch `failed_…`, in nobody's way, until new code, new input or
+`lakehouse release` frees it.
+"""
+
+import json
+import re
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from lakehouse_assets.lake import quality, waypoint
+from lakehouse_assets.lake.catalog import STAMP, Head, Stamp, new_branch
+from lakehouse_assets.lake.contract import COMMIT, Table
+from lakehouse_assets.lake.lake import Lake, full_name
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, Observation
+
+PROPERTY = f"spark.sql.iceberg.snapshot-property.{STAMP}"
+
+
+class Held(Exception):
+    """The batch broke an invariant and was not published."""
+
+
+@dataclass
+class Change:
+    """What a batch does to its table. `frame` has the contract's columns and what `mode` needs beside them.
+
+    append: rows to add. merge: `_op` I, U or D, `_new` and `_old`, the failures before and after. replace: the new
+    content of `where` ("true" for the whole table).
+    """
+
+    frame: "DataFrame"
+    mode: str
+    stamp: Stamp
+    where: str = "true"
+    seen: "Observation | None" = None  # counts over what was read: `read`, and refusals by rule
+    carry: bool = True  # add to the tally of the same partition or table; else start a new one
+    counted: dict[str, int] = field(default_factory=dict)  # counts made by a query of their own
+
+
+@dataclass(frozen=True)
+class Published:
+    """What became visible."""
+
+    head: Head
+    stamp: Stamp
+    snapshot_id: int
+    tally: dict[str, Any]
+    stored: int
+    removed: int
+    read: int
+    summary: dict[str, str] = field(default_factory=dict)
+
+
+def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Published:
+    """Write, judge and publish; raises MainMoved when another batch came first, Held when it is bad."""
+    branch = new_branch()
+    with lake.phase("branch"):
+        lake.catalog.create_branch(head, branch)
+    waypoint.passed("branch", head.name)
+    with lake.phase("write"):
+        counted = _write(lake, contract, branch, change)
+    waypoint.passed("data files", head.name)
+    with lake.phase("judge"):
+        snapshot = lake.catalog.branch_snapshot(head.name, branch)
+        summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
+        if counted["stored"] != int(summary.get("added-records", 0)):
+            counted |= _recount(lake, contract, branch, head, change)
+            change.carry = False  # what was counted now is the whole partition or table
+        tally = _tally(contract, head, change, counted)
+        problems = _problems(change, counted, tally, summary)
+    waypoint.passed("judge", head.name)
+    if problems:
+        held = lake.catalog.hold(head.name, branch)
+        raise Held(
+            f"{head.name}: batch {change.stamp.commit} is held, nothing was published: "
+            f"{'; '.join(problems)}. Its rows are on branch {held}. "
+            f"After a fix it is tried again by itself; `lakehouse release {head.name}` tries it now"
+        )
+    waypoint.passed("publish", head.name)
+    with lake.phase("publish"):
+        published = lake.catalog.publish(head, branch, tally)
+    waypoint.passed("published", head.name)
+    return Published(
+        head, change.stamp, published, tally, counted["stored"], counted["removed"],
+        counted.get("read", counted["stored"]), summary,
+    )  # fmt: skip
+
+
+def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    rules = contract.all_rules()
+    noted = Observation()
+    target = full_name(contract.name, branch)
+    columns = list(contract.columns)
+    merging = change.mode == "merge"
+    aggregates = (
+        [F.expr("count_if(_op != 'D')"), F.expr("count_if(_op != 'I')")]
+        if merging
+        else [F.count(F.lit(1)), F.lit(0)]
+    )
+    frame = change.frame if merging else change.frame.withColumn("_new", F.expr(_mask(contract)))
+    checks = [] if contract.refuses else quality.counts(rules, "_new")
+    if merging and not contract.refuses:
+        old = quality.counts(rules, "_old")
+        checks = [(a - b).alias(r.name) for a, b, r in zip(checks, old, rules, strict=True)]
+    if merging:
+        checks.append(F.expr("coalesce(max(_copies), 1)").alias("copies"))
+    named = [a.alias(n) for a, n in zip(aggregates, ("stored", "removed"), strict=True)]
+    frame = frame.observe(noted, *named, *checks)
+    frame = frame.withColumn(COMMIT, F.lit(change.stamp.commit).cast("bigint"))
+    lake.spark.conf.set(PROPERTY, json.dumps(asdict(change.stamp)))
+    try:
+        if merging:
+            _merge(frame, contract, target, change.where)
+        elif change.mode == "append":
+            frame.select(*_quoted(columns), COMMIT).writeTo(target).append()
+        else:
+            frame.select(*_quoted(columns), COMMIT).writeTo(target).overwrite(F.expr(change.where))
+    finally:
+        lake.spark.conf.unset(PROPERTY)
+    # Spark drops the whole plan, counters too, when it sees that nothing can come out of it.
+    counted = {"stored": 0, "removed": 0} | change.counted
+    counted |= {k: int(v or 0) for k, v in noted.get.items()}
+    if change.seen is not None:
+        counted |= {k: int(v or 0) for k, v in change.seen.get.items()}
+    return counted
+
+
+def _mask(contract: type[Table]) -> str:
+    return "0L" if contract.refuses else quality.failures(contract.all_rules())
+
+
+def _merge(frame: "DataFrame", contract: type[Table], target: str, where: str) -> None:
+    from pyspark.sql import functions as F
+
+    columns = [*contract.columns, COMMIT]
+    same = [f"{target}.`{k}` <=> s.`{k}`" for k in contract.key()]
+    values = {f"`{c}`": F.col(f"s.`{c}`") for c in columns}
+    mine = re.sub(r"(`\w+`)", rf"{target}.\1", where)  # both sides have the column
+    merge = frame.alias("s").mergeInto(target, F.expr(" and ".join([*same, f"({mine})"])))
+    merge = merge.whenMatched(F.expr("s._op = 'D'")).delete()
+    merge = merge.whenMatched().update(values)
+    merge.whenNotMatched(F.expr("s._op != 'D'")).insert(values).merge()
+
+
+def _quoted(columns: list[str]) -> list[str]:
+    return [f"`{c}`" for c in columns]
+
+
+def _recount(
+    lake: Lake, contract: type[Table], branch: str, head: Head, change: Change
+) -> dict[str, int]:
+    """Count in the branch's files, when a task that ran twice made the write's own counts wrong."""
+    from pyspark.sql import functions as F
+
+    rows = lake.spark.table(full_name(contract.name, branch))
+    mine = F.expr(f"count_if({COMMIT} > {head.stamp.commit})").alias("stored")
+    if change.stamp.hour:
+        rows = rows.where(f"ingest_hour = timestamp'{change.stamp.hour}'")
+    rows = rows.withColumn("_new", F.expr(_mask(contract)))
+    checks = [] if contract.refuses else quality.counts(contract.all_rules(), "_new")
+    row = rows.agg(mine, F.count(F.lit(1)).alias("rows"), *checks).first()
+    return {k: int(v) for k, v in row.asDict().items()} if row else {}
+
+
+def _tally(
+    contract: type[Table], head: Head, change: Change, counted: dict[str, int]
+) -> dict[str, Any]:
+    """This batch's counts on top of what the same partition (or the whole table) had before it."""
+    before: dict[str, Any] = head.tallies[0] if head.tallies and change.carry else {}
+    if change.stamp.hour and before.get("hour") != change.stamp.hour:
+        before = {}
+    failed = {
+        rule.name: counted.get(rule.name, 0) + before.get("failed", {}).get(rule.name, 0)
+        for rule in contract.all_rules()
+    }
+    grown = counted["stored"] - (counted["removed"] if change.mode == "merge" else 0)
+    carried = before.get("rows", 0) if change.mode != "replace" else 0
+    return {
+        "commit": change.stamp.commit,
+        "hour": change.stamp.hour,
+        "read": counted.get("read", counted["stored"]) + before.get("read", 0),
+        "refused": counted.get("refused", 0) + before.get("refused", 0),
+        "stored": counted["stored"] + before.get("stored", 0),
+        "rows": counted.get("rows", grown + carried),
+        "failed": failed,
+    }
+
+
+def _problems(
+    change: Change, counted: dict[str, int], tally: dict[str, Any], summary: dict[str, str]
+) -> list[str]:
+    """The invariants; each says what was expected and what was found."""
+    found = []
+    if counted.get("copies", 1) > 1:
+        found.append(f"the transform gave one key {counted['copies']} rows")
+    added = int(summary.get("added-records", 0))
+    if counted["stored"] != added:
+        found.append(f"accounting: {counted['stored']} rows were meant, {added} were written")
+    deletes = [int(summary.get(f"{k}-position-deletes", 0)) for k in ("added", "removed")]
+    dropped = deletes[0] - deletes[1]  # a file's older deletes are written again with the new ones
+    if change.mode == "merge" and counted["removed"] != dropped:
+        found.append(
+            f"key not unique: {counted['removed']} rows were to be replaced, {dropped} were"
+        )
+    return found

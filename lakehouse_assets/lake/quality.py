@@ -1,0 +1,101 @@
+"""Rules as one aggregation: every rule of a table is a bit, counted inside the pass that writes the rows.
+
+A tally is what one batch says about its partition (raw, staging) or its whole table (the rest): rows read, refused,
+stored, and failures by rule. It is carried from commit to commit, so a verdict never covers only the last delta.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from lakehouse_assets.lake.contract import Rule, Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame
+
+MAX_RULES = 62  # bits of a bigint
+EXAMPLES = 5
+MASK = "•••"
+
+
+def failures(rules: tuple[Rule, ...]) -> str:
+    """SQL: a bigint in which bit i is set when the row breaks rule i."""
+    if len(rules) > MAX_RULES:
+        raise ValueError(f"{len(rules)} rules on one table; at most {MAX_RULES} fit one pass")
+    bits = [f"if({rule.passes()}, 0L, {1 << i}L)" for i, rule in enumerate(rules)]
+    return " | ".join(bits) or "0L"
+
+
+def counts(rules: tuple[Rule, ...], mask: str) -> "list[Column]":
+    """Aggregates for `observe`: how many rows break each rule."""
+    from pyspark.sql import functions as F
+
+    bit = [F.expr(f"coalesce(sum(({mask} >> {i}) & 1L), 0L)") for i in range(len(rules))]
+    return [column.alias(rule.name) for column, rule in zip(bit, rules, strict=True)]
+
+
+def reasons(rules: tuple[Rule, ...], mask: str) -> str:
+    """SQL: the names of the rules a row broke, in order; '' for a good row."""
+    names = [f"if((({mask} >> {i}) & 1L) = 1L, '{r.name}', null)" for i, r in enumerate(rules)]
+    return f"concat_ws(', ', {', '.join(names)})" if names else "''"
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """One rule's answer for a partition or a table."""
+
+    rule: Rule
+    failed: int
+    rows: int
+    examples: list[dict[str, Any]]
+
+    @property
+    def share(self) -> float:
+        return self.failed / self.rows if self.rows else 0.0
+
+    @property
+    def passed(self) -> bool:
+        return self.failed <= self.rule.threshold * self.rows
+
+
+def verdicts(contract: type[Table], tally: dict[str, Any]) -> list[Verdict]:
+    rows = tally["read"] if contract.refuses else tally["rows"]
+    failed = tally["failed"]
+    return [Verdict(r, int(failed.get(r.name, 0)), rows, []) for r in contract.all_rules()]
+
+
+def examples(
+    frame: "DataFrame", contract: type[Table], rules: list[Rule]
+) -> dict[str, list[dict[str, Any]]]:
+    """Up to five rows that break each of `rules`, from one query; PII is masked."""
+    from pyspark.sql import functions as F
+
+    if not rules:
+        return {}
+    hits = [
+        frame.where(f"not {rule.passes()}")
+        .limit(EXAMPLES)
+        .select(F.lit(rule.name).alias("_rule"), F.to_json(F.struct(*_shown(contract))).alias("row"))
+        for rule in rules
+    ]
+    union = hits[0]
+    for more in hits[1:]:
+        union = union.unionAll(more)
+    found: dict[str, list[dict[str, Any]]] = {rule.name: [] for rule in rules}
+    import json
+
+    for row in union.collect():
+        found[row["_rule"]].append(json.loads(row["row"]))
+    return found
+
+
+def _shown(contract: type[Table]) -> "list[Column]":
+    """The columns of an example, those marked PII as dots wherever they hold something."""
+    from pyspark.sql import functions as F
+
+    shown = []
+    for name, column in contract.columns.items():
+        value = F.col(f"`{name}`")
+        if column.pii:
+            value = F.when(value.isNotNull(), F.lit(MASK))
+        shown.append(value.alias(name))
+    return shown

@@ -1,0 +1,97 @@
+"""What news upstream touches here: spans of time by which both tables skip files, and the keys within them."""
+
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING
+
+from lakehouse_assets.lake.catalog import Catalog, Stamp
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+MAX_SPANS = 100  # more than this are widened to days, then to one span
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+Span = tuple[datetime, datetime]  # from, up to but not including; UTC
+
+
+def touched(catalog: Catalog, parent: str, after: int) -> tuple[str, list[Span]] | None:
+    """The column and spans in which the parent changed since a commit, if all its commits say so."""
+    commits, complete = catalog.commits(parent, after)
+    columns = {c.at for c in commits}
+    if not complete or len(columns) != 1 or "" in columns or any(c.ranges is None for c in commits):
+        return None
+    spans = [
+        (datetime.fromisoformat(a), datetime.fromisoformat(b))
+        for c in commits
+        for a, b in c.ranges or []
+    ]
+    return columns.pop(), merge(spans)
+
+
+def spans_of(frame: "DataFrame", at: str) -> list[Span]:
+    """The hours of `at` that occur in a frame: one small query."""
+    from pyspark.sql import functions as F
+
+    hours = frame.select(F.date_trunc("hour", F.col(at)).alias("h")).where("h is not null")
+    # As text: a timestamp would arrive in this machine's time zone.
+    rows = hours.distinct().select(F.date_format("h", "yyyy-MM-dd'T'HH:mm:ss").alias("h")).collect()
+    starts = [datetime.fromisoformat(r["h"]) for r in rows]
+    return merge([(s, s + HOUR) for s in starts])
+
+
+def merge(spans: Iterable[Span]) -> list[Span]:
+    """Sorted, joined where they touch, and few: widening reads more and never misses a row."""
+    joined = _joined(spans)
+    if len(joined) > MAX_SPANS:
+        joined = whole_days(joined)
+    if len(joined) > MAX_SPANS:
+        joined = [(joined[0][0], joined[-1][1])]
+    return joined
+
+
+def _joined(spans: Iterable[Span]) -> list[Span]:
+    joined: list[Span] = []
+    for start, end in sorted(spans):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def whole_days(spans: Iterable[Span]) -> list[Span]:
+    return _joined((_midnight(a), _midnight(b - timedelta(microseconds=1)) + DAY) for a, b in spans)
+
+
+def _midnight(moment: datetime) -> datetime:
+    return moment.replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def within(column: str, spans: list[Span]) -> str:
+    """SQL: the column lies in one of the spans. Literals, so that files are skipped."""
+    if not spans:
+        return "false"
+    return " or ".join(
+        f"(`{column}` >= timestamp'{a:%Y-%m-%d %H:%M:%S}' and `{column}` < timestamp'{b:%Y-%m-%d %H:%M:%S}')"
+        for a, b in spans
+    )
+
+
+def within_days(column: str, spans: list[Span]) -> str:
+    """SQL: the date column is one of the spans' days."""
+    if not spans:
+        return "false"
+    return " or ".join(
+        f"(`{column}` >= date'{a:%Y-%m-%d}' and `{column}` < date'{b:%Y-%m-%d}')"
+        for a, b in whole_days(spans)
+    )
+
+
+def as_ranges(spans: list[Span]) -> list[list[str]]:
+    return [[a.isoformat(), b.isoformat()] for a, b in spans]
+
+
+def next_stamp(before: Stamp, **changes: object) -> Stamp:
+    return replace(before, commit=before.commit + 1, **changes)  # type: ignore[arg-type]

@@ -1,0 +1,53 @@
+"""A Spark Connect session on this lake: cheap to open, started only when somebody asks for data.
+
+The server is shared and knows no lake; the catalog is set on the session. Code in this project uses only what Spark
+Connect offers, so that `LAKEHOUSE_SPARK_REMOTE` may name any cluster's server.
+"""
+
+from typing import TYPE_CHECKING
+
+from lakehouse_assets import settings
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+SESSION = {
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.ansi.enabled": "true",
+    "spark.sql.shuffle.partitions": "2",
+    # Constraints inferred from cleaning expressions grow without bound: gigabytes to plan one join.
+    "spark.sql.constraintPropagation.enabled": "false",
+}
+
+
+def catalog_conf() -> dict[str, str]:
+    """The Iceberg catalog as session settings; SQLite is shared with pyiceberg by waiting its turn."""
+    prefix = f"spark.sql.catalog.{settings.CATALOG}"
+    path = settings.catalog_uri().removeprefix("sqlite:///")
+    return {
+        prefix: "org.apache.iceberg.spark.SparkCatalog",
+        f"{prefix}.catalog-impl": "org.apache.iceberg.jdbc.JdbcCatalog",
+        f"{prefix}.uri": f"jdbc:sqlite:{path}?busy_timeout=30000&journal_mode=WAL",
+        f"{prefix}.jdbc.schema-version": "V1",
+        f"{prefix}.warehouse": settings.warehouse(),
+        f"{prefix}.cache-enabled": "false",  # other processes publish too
+    }
+
+
+def open_session() -> "SparkSession":
+    """A session of its own on the shared server, which is started if it is ours and not running."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    from lakehouse_assets.services.spark import Spark, connect_url
+
+    server = Spark()
+    if server.external() is None:
+        server.start()
+    settings.home().mkdir(parents=True, exist_ok=True)
+    session = SparkSession.builder.remote(connect_url()).create()
+    # PySpark's own policy waits ten minutes for a server that is gone; a run should fail and be redone.
+    session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
+    for key, value in (SESSION | catalog_conf()).items():
+        session.conf.set(key, value)
+    return session

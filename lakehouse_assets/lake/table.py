@@ -1,0 +1,99 @@
+"""A lake table: a contract, the function that makes its rows, and the tables those come from."""
+
+import hashlib
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from lakehouse_assets.lake.contract import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from lakehouse_assets.lake.lake import Lake
+
+    Transform = Callable[..., DataFrame]
+    Mentions = Callable[[str, DataFrame], DataFrame]
+    Source = Callable[[Lake, "LakeTable"], DataFrame]
+
+
+@dataclass(frozen=True, eq=False)
+class LakeTable:
+    """One table of the lake. Exactly one of `topic`, `transform` and `source` makes its rows."""
+
+    contract: type[Table]
+    group: str
+    topic: str = ""
+    tombstones: bool = False  # a null value deletes its key (reference topics) instead of being an error
+    transform: "Transform | None" = None
+    parents: "dict[str, LakeTable]" = field(default_factory=dict)
+    source: "Source | None" = None
+    mentions: "Mentions | None" = None  # scope of keys: which keys a parent's rows touch, if not by name
+
+    @property
+    def name(self) -> str:
+        return self.contract.name
+
+    @property
+    def layer(self) -> str:
+        return self.name.split(".")[0]
+
+    @property
+    def hourly(self) -> bool:
+        """Raw and staging are partitioned by hour in Dagster; everything beyond is not."""
+        return self.layer in ("raw", "staging")
+
+    def code_version(self) -> str:
+        """Changes when the contract or the code that makes the rows does."""
+        code = inspect.getsource(self.transform or self.source or self.contract)
+        columns = repr([self.contract.columns, self.contract.layout, self.contract.all_rules()])
+        return hashlib.sha256((columns + code).encode()).hexdigest()[:12]
+
+
+def raw_table(
+    contract: type[Table], *, topic: str, group: str, tombstones: bool = False
+) -> LakeTable:
+    """A topic's raw table: every record of it, once."""
+    return LakeTable(contract, group, topic=topic, tombstones=tombstones)
+
+
+def table_asset(
+    contract: type[Table],
+    transform: "Transform",
+    *,
+    group: str = "",
+    mentions: "Mentions | None" = None,
+    **parents: LakeTable,
+) -> LakeTable:
+    """A table made from others; `transform` takes their frames under the parents' names here."""
+    if not contract.key():
+        raise ValueError(f"{contract.name}: no column is a key; a table without a key is not a table")
+    group = group or next(iter(parents.values())).group
+    return LakeTable(contract, group, transform=transform, parents=parents, mentions=mentions)
+
+
+def metadata_table(contract: type[Table], source: "Source") -> LakeTable:
+    """A table about the lake itself, made from what the other tables' commits say."""
+    return LakeTable(contract, "metadata", source=source)
+
+
+def discover(packages: Iterable[ModuleType]) -> dict[str, LakeTable]:
+    """Every table of the layers' packages by name, parents before children."""
+    found: dict[str, LakeTable] = {}
+    for package in packages:
+        for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
+            members = vars(importlib.import_module(f"{package.__name__}.{module}")).values()
+            for table in members:
+                if isinstance(table, LakeTable) and table.contract.__module__.endswith(module):
+                    found[table.name] = table
+    return dict(sorted(found.items(), key=lambda item: (_depth(item[1]), item[0])))
+
+
+def _depth(table: LakeTable) -> int:
+    if table.source is not None:
+        return 1_000  # tables about the lake come last: they tell what the others did
+    return 1 + max((_depth(p) for p in table.parents.values()), default=0)

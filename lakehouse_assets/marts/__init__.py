@@ -1,0 +1,1 @@
+"""Answers for people, named by entity and grain."""

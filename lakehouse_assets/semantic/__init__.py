@@ -1,0 +1,1 @@
+"""What the events mean: one row per business thing, in one vocabulary."""

@@ -1,0 +1,118 @@
+"""Apache Kafka, one KRaft node that is broker and controller.
+
+An acknowledged record survives kill -9 of the broker: it is in the page cache, and the next start
+recovers the log. It may not survive the machine's power, as one replica never does.
+"""
+
+import base64
+import os
+import socket
+import struct
+import subprocess
+import uuid
+from pathlib import Path
+
+from lakehouse_assets import settings
+from lakehouse_assets.services import jars, java
+from lakehouse_assets.services.host import HOST, ServiceError, listening, write_atomically
+from lakehouse_assets.services.service import Service
+
+HEAP = "512m"
+
+PROPERTIES = """\
+process.roles=broker,controller
+node.id=1
+controller.quorum.voters=1@{host}:{controller}
+listeners=PLAINTEXT://{host}:{kafka},CONTROLLER://{host}:{controller}
+advertised.listeners=PLAINTEXT://{host}:{kafka}
+listener.security.protocol.map=PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+controller.listener.names=CONTROLLER
+log.dirs={data}
+auto.create.topics.enable=false
+# Hours are cut by arrival: the broker's clock, not the producers'.
+log.message.timestamp.type=LogAppendTime
+log.retention.hours={retention_hours}
+message.max.bytes=10485760
+replica.fetch.max.bytes=10485760
+# So that a killed broker is let in again after seconds: the controller waits for its old session.
+broker.session.timeout.ms=4000
+broker.heartbeat.interval.ms=1000
+group.initial.rebalance.delay.ms=0
+# One node: nothing can be replicated, and a few partitions are enough for the internal topics.
+default.replication.factor=1
+min.insync.replicas=1
+offsets.topic.replication.factor=1
+offsets.topic.num.partitions=4
+transaction.state.log.replication.factor=1
+transaction.state.log.min.isr=1
+transaction.state.log.num.partitions=4
+share.coordinator.state.topic.replication.factor=1
+share.coordinator.state.topic.min.isr=1
+share.coordinator.state.topic.num.partitions=1
+log.cleaner.dedupe.buffer.size=16777216
+"""
+
+# Metadata v4 with an empty topic list: "which brokers serve?" A broker that listens but is still
+# fenced by its controller is not in the answer, so it counts as not ready.
+METADATA_REQUEST = struct.pack(">hhih5si?", 3, 4, 7, 5, b"probe", 0, False)
+
+
+class Kafka(Service):
+    name = "kafka"
+    port_names = ("kafka", "kafka_controller")
+
+    def external(self) -> str | None:
+        return os.environ.get("LAKEHOUSE_KAFKA") or None
+
+    @property
+    def properties(self) -> Path:
+        return self.folder / "server.properties"
+
+    def prepare(self) -> None:
+        """The storage is formatted once; the cluster's id then stands in its meta.properties."""
+        jars.resolve_jars(["kafka"])
+        data = self.folder / "data"
+        text = PROPERTIES.format(
+            host=HOST,
+            data=data,
+            kafka=settings.port("kafka"),
+            controller=settings.port("kafka_controller"),
+            retention_hours=os.environ.get("LAKEHOUSE_KAFKA_RETENTION_HOURS") or 168,
+        )
+        write_atomically(self.properties, text)
+        if (data / "meta.properties").exists():
+            return
+        cluster = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        # An id that begins with a dash would be read as an option.
+        tool = self._java("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}")
+        done = subprocess.run(
+            [*tool, "-c", str(self.properties)], capture_output=True, text=True, timeout=120
+        )
+        if done.returncode:
+            raise ServiceError(
+                f"kafka: could not format {data}:\n{(done.stdout + done.stderr)[-2000:]}"
+            )
+
+    def command(self) -> list[str]:
+        return self._java("kafka.Kafka", str(self.properties))
+
+    def probe(self) -> bool:
+        """Of a foreign one only that it listens: its encryption and passwords are its clients'."""
+        if self.external():
+            hosts = (server.rsplit(":", 1) for server in settings.kafka_bootstrap().split(","))
+            return any(listening(int(port), host) for host, port in hosts)
+        try:
+            with socket.create_connection((HOST, settings.port("kafka")), timeout=1) as broker:
+                broker.settimeout(1)
+                broker.sendall(struct.pack(">i", len(METADATA_REQUEST)) + METADATA_REQUEST)
+                answer = broker.recv(16, socket.MSG_WAITALL)
+        except OSError:
+            return False
+        if len(answer) < 16:
+            return False
+        _, correlation, _, brokers = struct.unpack(">iiii", answer)
+        return bool(correlation == 7 and brokers > 0)
+
+    def _java(self, main: str, *args: str) -> list[str]:
+        options = [f"-Xmx{HEAP}", "-Dkafka.logs.dir=" + str(self.folder)]
+        return java.command("kafka", main, *args, options=options, folder=self.folder)

@@ -1,0 +1,114 @@
+"""The Spark Connect server: one warm JVM that runs, the command line and tests share.
+
+It is started directly, not by spark-submit, which would insist on a JDK module that the packaged
+Java lacks. Whoever reaches its port needs the token. Catalogs belong to sessions, not to it.
+"""
+
+import os
+import socket
+import sys
+from urllib.parse import urlsplit
+
+from lakehouse_assets import settings
+from lakehouse_assets.services import jars, java
+from lakehouse_assets.services.host import HOST, listening
+from lakehouse_assets.services.secrets import secret
+from lakehouse_assets.services.service import Service
+
+TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
+
+# What is the same for every lake; ports, cores and folders are added at start.
+CONF = {
+    "spark.app.name": "lakehouse",
+    "spark.connect.grpc.binding.address": HOST,
+    "spark.driver.host": HOST,
+    "spark.driver.bindAddress": HOST,
+    "spark.authenticate": "true",  # its inner ports too, with a secret that never leaves the JVM
+    "spark.port.maxRetries": "0",  # a taken port is an error, never silently the next one
+    "spark.ui.killEnabled": "false",  # the UI asks for no token
+    "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.shuffle.partitions": "4",
+    # The server runs for weeks: what it remembers for its UI and for idle clients is bounded.
+    "spark.ui.retainedJobs": "50",
+    "spark.ui.retainedStages": "50",
+    "spark.ui.retainedTasks": "1000",
+    "spark.sql.ui.retainedExecutions": "50",
+    "spark.connect.ui.retainedSessions": "50",
+    "spark.connect.ui.retainedStatements": "50",
+    "spark.connect.session.manager.defaultSessionTimeout": "1h",
+    "spark.connect.execute.manager.detachedTimeout": "5m",
+    "spark.cleaner.periodicGC.interval": "10min",
+}
+
+OPENED = (  # PySpark's own list of what Spark needs opened in java.base
+    "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio",
+    "java.util", "java.util.concurrent", "java.util.concurrent.atomic", "jdk.internal.ref",
+    "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar",
+)  # fmt: skip
+
+# HTTP/2's preface and an empty SETTINGS frame; a gRPC server answers with its own SETTINGS.
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
+
+
+class Spark(Service):
+    name = "spark"
+    port_names = ("spark", "spark_ui")
+    start_timeout_s = 90
+
+    def external(self) -> str | None:
+        remote = settings.spark_remote()
+        return remote.split(";")[0] if remote else None  # what follows may be a token
+
+    def prepare(self) -> None:
+        jars.resolve_jars(["spark"])
+
+    def conf(self) -> dict[str, str]:
+        return CONF | {
+            "spark.master": f"local[{os.environ.get('LAKEHOUSE_SPARK_CORES') or '*'}]",
+            "spark.connect.grpc.binding.port": str(settings.port("spark")),
+            "spark.ui.port": str(settings.port("spark_ui")),
+            "spark.local.dir": str(self.folder / "scratch"),
+            "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
+        }
+
+    def command(self) -> list[str]:
+        options = [
+            *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in OPENED),
+            "-Dio.netty.tryReflectionSetAccessible=true",
+            "-XX:+UseParallelGC",
+            f"-Xmx{os.environ.get('LAKEHOUSE_SPARK_MEMORY') or '2g'}",
+            "-Djava.net.preferIPv6Addresses=false",
+            *(f"-D{key}={value}" for key, value in self.conf().items()),
+        ]
+        main = "org.apache.spark.sql.connect.service.SparkConnectServer"
+        return java.command("spark", main, options=options, folder=self.folder)
+
+    def env(self) -> dict[str, str]:
+        """The starter's own Spark settings are a client's and would mislead a server."""
+        inherited = {k: v for k, v in super().env().items() if not k.startswith("SPARK_")}
+        ours = {TOKEN: spark_token(), "SPARK_LOCAL_IP": HOST, "PYSPARK_PYTHON": sys.executable}
+        return inherited | ours
+
+    def probe(self) -> bool:
+        if remote := self.external():
+            url = urlsplit(remote)
+            return listening(url.port or 15002, url.hostname or HOST)
+        try:
+            with socket.create_connection((HOST, settings.port("spark")), timeout=1) as server:
+                server.settimeout(1)
+                server.sendall(PREFACE)
+                answer = server.recv(9, socket.MSG_WAITALL)
+        except OSError:
+            return False
+        return len(answer) == 9 and answer[3] == 4
+
+
+def spark_token() -> str:
+    return secret(TOKEN)
+
+
+def connect_url() -> str:
+    """For `SparkSession.builder.remote`. `localhost`, since a bare 127.0.0.1 would demand TLS."""
+    port = settings.port("spark")
+    return settings.spark_remote() or f"sc://localhost:{port}/;token={spark_token()}"

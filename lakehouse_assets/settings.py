@@ -1,0 +1,71 @@
+"""Every setting, read from the environment in one place; `.env.example` lists them all.
+
+Nothing here is read at import time, so a test or a bench points a process at a lake of its own by
+its environment.
+"""
+
+import os
+from datetime import datetime, timezone
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+PORTS = {
+    "dagster": 3000,
+    "kafka": 9092,
+    "kafka_controller": 9093,
+    "spark": 15002,
+    "spark_ui": 4040,
+}
+
+CATALOG = "lake"  # Spark's and pyiceberg's name for the catalog; the two must agree
+
+
+def home() -> Path:
+    """The folder that holds everything this lake writes: data, catalog, jars, logs, secrets."""
+    return Path(os.environ.get("LAKEHOUSE_HOME") or ROOT / ".lakehouse").resolve()
+
+
+def jars_home() -> Path:
+    """Where the JVM parts are; lakes made for tests and benches share those of the project."""
+    return Path(os.environ.get("LAKEHOUSE_JARS") or ROOT / ".lakehouse" / "jars").resolve()
+
+
+def port(service: str) -> int:
+    return PORTS[service] + int(os.environ.get("LAKEHOUSE_PORT_OFFSET", "0"))
+
+
+def kafka_bootstrap() -> str:
+    return os.environ.get("LAKEHOUSE_KAFKA") or f"127.0.0.1:{port('kafka')}"
+
+
+def spark_remote() -> str | None:
+    """`sc://host:port` of a Spark Connect server of somebody else's; None: the embedded one."""
+    return os.environ.get("LAKEHOUSE_SPARK_REMOTE") or None
+
+
+def catalog_uri() -> str:
+    """The SQLite file that names every table's current metadata (shared by Spark and pyiceberg)."""
+    return os.environ.get("LAKEHOUSE_CATALOG_URI") or f"sqlite:///{home() / 'catalog.db'}"
+
+
+def warehouse() -> str:
+    return os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
+
+
+def first_hour() -> datetime:
+    """The first hourly partition: the hour of first set-up, kept in a file; it takes everything older."""
+    if stated := os.environ.get("LAKEHOUSE_FIRST_HOUR"):
+        return datetime.strptime(stated, "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)
+    file = home() / "first_hour"
+    if not file.exists():
+        file.parent.mkdir(parents=True, exist_ok=True)
+        mine = file.with_suffix(f".{os.getpid()}")
+        mine.write_text(f"{datetime.now(timezone.utc):%Y-%m-%d-%H}:00")
+        try:
+            os.link(mine, file)  # the first of two processes wins
+        except FileExistsError:
+            pass
+        finally:
+            mine.unlink()
+    return datetime.strptime(file.read_text(), "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)

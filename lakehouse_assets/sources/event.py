@@ -1,0 +1,45 @@
+"""What every generator makes: an event, ready for Kafka, that says what was planted in it."""
+
+from datetime import date, timedelta
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+CLEAN = "clean"
+
+_DAY_MS = 86_400_000
+_UNIX_EPOCH = date(1970, 1, 1)
+_ODD = 0x9E3779B97F4A7C15  # any odd factor maps 64-bit numbers one to one, so ids stay unique
+_MASK = 0xFFFFFFFFFFFFFFFF
+
+
+class Event(NamedTuple):
+    """One Kafka record to be; `kind` names the dirt planted in it and never reaches Kafka."""
+
+    key: bytes | None
+    value: bytes | None
+    topic: str
+    kind: str
+
+
+def token(*parts: object) -> str:
+    """Eight hex digits that set the ids of one generator run apart from those of another."""
+    return blake2b(repr(parts).encode(), digest_size=4).hexdigest()
+
+
+def scatter(serial: int) -> str:
+    """Sixteen hex digits, others for each serial number, and in no order."""
+    return f"{serial * _ODD & _MASK:016x}"
+
+
+def iso_ms(epoch_ms: int) -> str:
+    """ISO 8601 in UTC with milliseconds; several times faster than datetime.isoformat."""
+    days, ms = divmod(epoch_ms, _DAY_MS)
+    seconds, ms = divmod(ms, 1000)
+    minutes, seconds = divmod(seconds, 60)
+    return f"{_day(days)}T{minutes // 60:02}:{minutes % 60:02}:{seconds:02}.{ms:03}Z"
+
+
+@lru_cache(maxsize=1024)
+def _day(days: int) -> str:
+    return (_UNIX_EPOCH + timedelta(days=days)).isoformat()

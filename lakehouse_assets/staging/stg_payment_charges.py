@@ -1,0 +1,119 @@
+"""staging.stg_payment_charges: one row per charge event, cleaned.
+
+Raw keeps every delivery. Here an event stands once, its newest version, then by content; every spelling of "nothing"
+is NULL and codes are upper case. Which event of a charge is the last word is semantic.payments' business. Nothing is
+joined or summed.
+"""
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakehouse_assets.lake.contract import Layout, Rule, Table, column, newest
+from lakehouse_assets.lake.table import table_asset
+from lakehouse_assets.raw.payment_charges import payment_charges
+from lakehouse_assets.staging.clean import boolean, country, lower, spells_nothing, text, upper
+
+CURRENCIES = (
+    "USD", "EUR", "GBP", "CAD", "AUD", "JPY", "CHF", "SEK", "NOK", "DKK", "PLN", "BRL", "MXN",
+    "INR", "SGD", "NZD",
+)  # fmt: skip
+WORDS = (
+    "event_id", "event_type", "provider", "charge_id", "customer_id", "currency", "status",
+    "failure_code", "failure_message", "payment_method_id", "payment_method_type", "card_brand",
+    "card_last4", "card_country", "billing_country", "billing_postal_code", "merchant_id",
+    "merchant_name", "description", "metadata.order_id", "metadata.user_email",
+    "metadata.subscription_id", "risk_level", "3ds_authenticated",
+)  # fmt: skip
+AHEAD = "interval 5 minutes"  # how far a provider's clock may be ahead of Kafka's
+
+
+class StgPaymentCharges(Table):
+    event_id = column("string", "The provider's event id.", key=True)
+    event_type = column("string", "What happened, lower case.", nullable=True)
+    provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
+    charge_id = column("string", "The provider's id of the charge; survives retries.")
+    customer_id = column("string", "The payer.", nullable=True)
+    amount = column("decimal(10,2)", "In units of `currency`.", ge=0)
+    currency = column("string", "ISO 4217, upper case.", isin=CURRENCIES, nullable=True)
+    status = column("string", "The provider's word for the outcome, lower case.", nullable=True)
+    failure_code = column("string", "Why it failed.", nullable=True)
+    failure_message = column("string", "The same for people.", nullable=True)
+    payment_method_id = column("string", "The provider's id of the means.", nullable=True)
+    payment_method_type = column("string", "card, wallet, …", nullable=True)
+    card_brand = column("string", "visa, mastercard, …", nullable=True)
+    card_last4 = column("string", "Last four digits.", nullable=True, pii=True)
+    card_exp_month = column("int", "Month of expiry.", nullable=True)
+    card_exp_year = column("int", "Year of expiry.", nullable=True)
+    card_country = column("string", "ISO 3166 alpha-2; anything else became NULL.", nullable=True)
+    billing_country = column("string", "The same, as typed at checkout.", nullable=True)
+    billing_postal_code = column("string", "As typed at checkout.", nullable=True, pii=True)
+    merchant_id = column("string", "Who is paid.", nullable=True)
+    merchant_name = column("string", "Who is paid, for people.", nullable=True)
+    description = column("string", "Free text.", nullable=True)
+    order_id = column("string", "The shop's order.", nullable=True)
+    user_email = column("string", "As typed at checkout.", nullable=True, pii=True)
+    subscription_id = column("string", "The subscription that is charged.", nullable=True)
+    risk_score = column("int", "0 to 100; anything else became NULL.", nullable=True)
+    risk_level = column("string", "The provider's word for it, lower case.", nullable=True)
+    is_3ds_authenticated = column("boolean", "Whether 3-D Secure was passed.", nullable=True)
+    created_at = column("timestamp", "When the charge was made, UTC.")
+    updated_at = column("timestamp", "When the provider last changed it, UTC.")
+    is_dirty = column("boolean", "Whether anything had to be mended.")
+    arrived_at = column("timestamp", "When Kafka first received this version, UTC.")
+
+    layout = Layout(
+        partitioned_by="days(created_at)",
+        scope=newest(by="updated_at", at="created_at"),
+        unique_text=("event_id", "charge_id", "payment_method_id", "order_id"),
+    )
+    rules = (
+        Rule("created_not_in_future", f"created_at <= arrived_at + {AHEAD}"),
+        Rule("updated_not_in_future", f"updated_at <= arrived_at + {AHEAD}"),
+    )
+
+
+def transform(charges: DataFrame) -> DataFrame:
+    good = charges.where("_error is null")
+    risk = F.expr("if(risk_score between 0 and 100, risk_score, null)")
+    return good.select(
+        text("event_id").alias("event_id"),
+        lower("event_type").alias("event_type"),
+        upper("provider").alias("provider"),
+        text("charge_id").alias("charge_id"),
+        text("customer_id").alias("customer_id"),
+        "amount",
+        upper("currency").alias("currency"),
+        lower("status").alias("status"),
+        *[text(c).alias(c) for c in ("failure_code", "failure_message", "payment_method_id")],
+        *[text(c).alias(c) for c in ("payment_method_type", "card_brand", "card_last4")],
+        "card_exp_month",
+        "card_exp_year",
+        country("card_country").alias("card_country"),
+        country("billing_country").alias("billing_country"),
+        *[text(c).alias(c) for c in ("billing_postal_code", "merchant_id", "merchant_name")],
+        text("description").alias("description"),
+        text("metadata.order_id").alias("order_id"),
+        text("metadata.user_email").alias("user_email"),
+        text("metadata.subscription_id").alias("subscription_id"),
+        risk.alias("risk_score"),
+        lower("risk_level").alias("risk_level"),
+        boolean("3ds_authenticated").alias("is_3ds_authenticated"),
+        "created_at",
+        "updated_at",
+        (spells_nothing(*WORDS) | mended()).alias("is_dirty"),
+        "arrived_at",
+    )
+
+
+def mended() -> "F.Column":
+    """What cleaning changed or dropped beside spelled nulls."""
+    dropped = [
+        text(c).isNotNull() & country(c).isNull() for c in ("card_country", "billing_country")
+    ]
+    lower_case = F.coalesce(F.col("currency") != F.upper("currency"), F.lit(False))
+    off_scale = F.coalesce(~F.col("risk_score").between(0, 100), F.lit(False))
+    unposted = text("billing_postal_code").isNull()
+    return dropped[0] | dropped[1] | lower_case | off_scale | unposted
+
+
+stg_payment_charges = table_asset(StgPaymentCharges, transform, charges=payment_charges)

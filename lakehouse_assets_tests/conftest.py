@@ -1,0 +1,41 @@
+"""One warm Kafka and one warm Spark for the whole run; every test gets an empty lake of its own on them."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets.services.service import start_all
+from lakehouse_assets.services.spark import Spark
+from lakehouse_assets_tests.support import lake_in
+
+
+@pytest.fixture(scope="session")
+def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    with lake_in(tmp_path_factory.mktemp("stack") / "a lake") as folder:
+        services = [Kafka(), Spark()]
+        start_all(services)
+        try:
+            yield folder
+        finally:
+            for service in services:
+                service.stop()
+
+
+@pytest.fixture
+def empty_lake(stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The environment of a lake with no table, on the shared services."""
+    folder = tmp_path / "a lake"
+    folder.mkdir()
+    monkeypatch.setenv("LAKEHOUSE_CATALOG_URI", f"sqlite:///{folder / 'catalog.db'}")
+    monkeypatch.setenv("LAKEHOUSE_WAREHOUSE", str(folder / "warehouse"))
+    return folder
+
+
+@pytest.fixture
+def lake(empty_lake: Path) -> Iterator[Lake]:
+    lake = Lake(run="test")
+    yield lake
+    lake.close()

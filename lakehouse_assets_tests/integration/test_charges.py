@@ -1,0 +1,71 @@
+"""Charges from Kafka to the mart, against the generator's truth, which shares no code with the engine."""
+
+from collections.abc import Iterator
+from datetime import timedelta
+from random import Random
+
+import pytest
+
+from lakehouse_assets.definitions import tables
+from lakehouse_assets.lake.advance import advance, rebuild
+from lakehouse_assets.lake.kafka import hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.sources import payments_truth as truth
+from lakehouse_assets.sources.payments import TOPIC, Dirt, Event, charges
+from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets_tests.support import fresh_topic, read_back, same_rows, stored
+
+DIRT = Dirt(duplicate=0.1, redelivery=0.05, late=0.1, oversized=1 / 400, oversized_bytes=5_000_000)
+CHAIN = (truth.RAW, truth.STAGING, truth.SEMANTIC, truth.MART)
+
+
+def events(count: int, seed: int = 7) -> list[Event]:
+    return list(charges(seed, count, now() - timedelta(seconds=count), DIRT))
+
+
+def catch_up(lake: Lake) -> None:
+    for name in CHAIN:
+        advance(lake, tables()[name], hour_of(now()))
+
+
+def check_against_truth() -> None:
+    expected = truth.expected(read_back(TOPIC))
+    for name in CHAIN[1:]:
+        same_rows(stored(name), expected[name])
+    coordinates = ("kafka_partition", "kafka_offset")
+    same_rows(
+        stored(truth.RAW, *coordinates, "charge_id", "amount", "created_at", "_error"),
+        [
+            {"charge_id": r["charge_id"], "amount": r["amount"], "created_at": r["created_at"]}
+            | {c: r[c] for c in coordinates}
+            | {"_error": r["error"]}
+            for r in expected[truth.RAW]
+        ],
+    )
+
+
+@pytest.fixture
+def topic(lake: Lake) -> Iterator[str]:
+    fresh_topic(TOPIC)
+    ensure_topic(TOPIC)
+    yield TOPIC
+
+
+def test_one_batch_gives_the_generators_truth(lake: Lake, topic: str) -> None:
+    produce(events(1_200))
+    catch_up(lake)
+    check_against_truth()
+
+
+def test_many_shuffled_batches_give_the_truth_and_a_rebuild_changes_nothing(
+    lake: Lake, topic: str
+) -> None:
+    made = events(1_200)
+    Random(1).shuffle(made)
+    for start in range(0, len(made), 300):
+        produce(made[start : start + 300])
+        catch_up(lake)
+    check_against_truth()
+    for name in CHAIN[1:]:
+        rebuild(lake, tables()[name])
+    check_against_truth()

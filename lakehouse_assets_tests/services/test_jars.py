@@ -1,0 +1,57 @@
+import hashlib
+import shutil
+from pathlib import Path
+
+import pytest
+
+from lakehouse_assets import settings
+from lakehouse_assets.services import jars
+from lakehouse_assets.services.host import ServiceError
+
+VICTIM = "spark/commons-pool2-2.12.1.jar"
+
+
+@pytest.fixture
+def jars_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the project's jars, to be spoilt."""
+    copy = tmp_path / "the jars"
+    shutil.copytree(settings.jars_home(), copy, ignore=shutil.ignore_patterns(".fetch-*"))
+    monkeypatch.setenv("LAKEHOUSE_JARS", str(copy))
+    return copy
+
+
+def test_a_half_downloaded_and_a_missing_jar_are_noticed_and_put_right(jars_home: Path) -> None:
+    jars.resolve_jars()
+    with (jars_home / VICTIM).open("r+b") as file:
+        file.truncate(1_000)
+    (jars_home / "kafka" / "re2j-1.8.jar").unlink()
+    (jars_home / "spark" / "left-over-0.9.jar").touch()
+    assert jars.resolve_jars() == 2
+    pinned = {line.split()[1]: line.split()[0] for line in jars.lock_file().open()}
+    files = [path for conf in ("spark", "kafka") for path in (jars_home / conf).iterdir()]
+    found = {
+        path.relative_to(jars_home).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in files
+    }
+    assert found == pinned
+    assert jars.resolve_jars() == 0
+
+
+def test_a_jar_that_stays_wrong_is_an_error_that_says_which_and_what_to_do(
+    jars_home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "jars.sha256"
+    other.write_text(f"{'0' * 64}  {VICTIM}\n")
+    monkeypatch.setattr(jars, "lock_file", lambda: other)
+    monkeypatch.setattr(jars, "ATTEMPTS", 1)
+    with pytest.raises(ServiceError) as error:
+        jars.resolve_jars(["spark"])
+    right = hashlib.sha256((settings.ROOT / ".lakehouse/jars" / VICTIM).read_bytes()).hexdigest()
+    for part in (VICTIM, "0" * 64, right, "make lock"):
+        assert part in str(error.value)
+    assert not (jars_home / VICTIM).exists()
+
+
+def test_a_configuration_that_is_not_pinned_is_refused() -> None:
+    with pytest.raises(ServiceError, match="no-such-conf"):
+        jars.resolve_jars(["no-such-conf"])

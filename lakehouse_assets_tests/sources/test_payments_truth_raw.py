@@ -1,0 +1,94 @@
+from datetime import datetime, timezone
+from decimal import Decimal
+from typing import Any
+
+import pytest
+
+from lakehouse_assets.sources.payments_truth import (
+    QUARANTINE,
+    RAW,
+    STAGING,
+    Delivered,
+    expected,
+)
+from lakehouse_assets.sources.payments_truth_raw import parse
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
+
+
+@pytest.mark.parametrize(
+    ("record", "error"),
+    [
+        (None, "null value"),
+        (b'{"description":"\xff"}', "invalid utf-8"),
+        (b"", "malformed"),
+        (b"  ", "malformed"),
+        (b"<html>", "malformed"),
+        (b'{"event_id":"e1"', "malformed"),
+        (b'[{"event_id":"e1"}]', "malformed"),
+        (b"42", "malformed"),
+        (b"null", "malformed"),
+        (b'{"event_id":"e1"} {}', "malformed"),
+        (b'{"amount":NaN}', "malformed"),
+        (b"[" * 200_000, "malformed"),
+        (b'{"amount":"twelve"}', "wrong type"),
+        (b'{"amount":true}', "wrong type"),
+        (b'{"amount":99999999.995}', "wrong type"),
+        (b'{"amount":1e999999999}', "wrong type"),
+        (b'{"card_exp_year":"20x7"}', "wrong type"),
+        (b'{"card_exp_year":"2027"}', "wrong type"),
+        (b'{"card_exp_year":2027.0}', "wrong type"),
+        (b'{"risk_score":2147483648}', "wrong type"),
+        (b'{"metadata":["order_id"]}', "wrong type"),
+        (b'{"metadata":"order_id"}', "wrong type"),
+        (b'{"created_at":"yesterday"}', "wrong type"),
+        (b'{"created_at":"2026-02-30T00:00:00Z"}', "wrong type"),
+        (b'{"created_at":1767225600}', "wrong type"),
+    ],
+)
+def test_a_record_that_is_no_event_is_an_error_with_empty_columns(
+    record: bytes | None, error: str
+) -> None:
+    truth = expected([Delivered(0, 0, NOON, record)])
+    (row,) = truth[RAW]
+    assert row.pop("error") == error
+    assert {row.pop("kafka_partition"), row.pop("kafka_offset")} == {0}
+    assert row.pop("has_unknown_fields") is False
+    assert set(row.values()) == {None}
+    assert truth[QUARANTINE] == [
+        {"kafka_partition": 0, "kafka_offset": 0, "stage": "parse", "reason": error}
+    ]
+    assert truth[STAGING] == []
+
+
+@pytest.mark.parametrize(
+    ("column", "said", "typed"),
+    [
+        ("amount", "12.345", Decimal("12.35")),
+        ("amount", '"12.345"', Decimal("12.35")),
+        ("amount", "0.1", Decimal("0.10")),
+        ("amount", "1e2", Decimal("100.00")),
+        ("amount", "99999999.99", Decimal("99999999.99")),
+        ("amount", "null", None),
+        ("risk_score", "-2147483648", -(2**31)),
+        ("card_last4", "4242", "4242"),
+        ("3ds_authenticated", "true", "true"),
+        ("merchant_name", '"Bäckerei"', "Bäckerei"),
+        ("metadata", '{"order_id":7,"x":1}',
+         {"order_id": "7", "user_email": None, "subscription_id": None}),
+        ("metadata", "null", None),
+        ("created_at", '"2026-05-04T11:00:00.123Z"', NOON.replace(hour=11, microsecond=123_000)),
+        ("created_at", '"2026-05-04T13:00:00+02:00"', NOON.replace(hour=11)),
+    ],
+)  # fmt: skip
+def test_a_value_is_read_by_the_type_of_its_column(column: str, said: str, typed: Any) -> None:
+    parsed = parse(f'{{"{column}":{said}}}'.encode())
+    assert parsed.error is None
+    assert parsed.row[column] == typed
+    assert str(parsed.row[column]) == str(typed)
+
+
+def test_unknown_fields_are_seen_at_the_top_and_inside_metadata() -> None:
+    assert parse(b'{"event_id":"e1","loyalty":{"tier":"gold"}}').has_unknown_fields
+    assert parse(b'{"metadata":{"utm_source":"x"}}').has_unknown_fields
+    assert not parse(b'{"event_id":"e1","metadata":{"order_id":"o1"}}').has_unknown_fields

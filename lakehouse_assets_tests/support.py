@@ -1,0 +1,116 @@
+"""What tests share: lakes of their own, tiny literal inputs, and readers that know nothing of the engine."""
+
+import random
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from pathlib import Path
+from time import monotonic, sleep
+from typing import Any
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka.admin import AdminClient
+from pyiceberg.catalog.sql import SqlCatalog
+from pyspark.sql import DataFrame, SparkSession
+
+from lakehouse_assets import settings
+from lakehouse_assets.lake.contract import COMMIT, Table
+from lakehouse_assets.services.host import free
+from lakehouse_assets.sources.payments_truth import Delivered
+
+READ_S = 60
+
+Row = dict[str, Any]
+
+
+def free_port_offset() -> int:
+    """All ports free, and below those that the system gives to outgoing connections."""
+    for _ in range(100):
+        offset = random.randrange(1_000, 17_000)
+        if all(free(port + offset) for port in settings.PORTS.values()):
+            return offset
+    raise RuntimeError("no free range of ports after 100 tries")
+
+
+@contextmanager
+def lake_in(folder: Path) -> Iterator[Path]:
+    """The environment of a lake in its own folder, on its own ports, with the project's jars."""
+    jars = settings.jars_home()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAKEHOUSE_HOME", str(folder))
+        patch.setenv("LAKEHOUSE_JARS", str(jars))
+        patch.setenv("LAKEHOUSE_PORT_OFFSET", str(free_port_offset()))
+        for name in ("LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE"):
+            patch.delenv(name, raising=False)
+        yield folder
+
+
+def rows(spark: SparkSession, contract: type[Table], *given: Row) -> DataFrame:
+    """A frame of the contract's columns from the ones that matter; the others are NULL."""
+    types = {n: c.type for n, c in contract.columns.items()} | {COMMIT: "bigint"}
+    unknown = {n for row in given for n in row} - set(types)
+    assert not unknown, f"{contract.name} has no column {sorted(unknown)}"
+    schema = ", ".join(f"`{n}` {t}" for n, t in types.items())
+    return spark.createDataFrame([tuple(row.get(n) for n in types) for row in given], schema)
+
+
+def stored(name: str, *columns: str) -> list[Row]:
+    """A table as pyiceberg reads it, bookkeeping left out, sorted; instants as aware UTC."""
+    catalog = SqlCatalog(settings.CATALOG, uri=settings.catalog_uri())
+    found = catalog.load_table(name).scan().to_arrow().to_pylist()
+    chosen = [{k: v for k, v in r.items() if (k in columns if columns else k[0] != "_")} for r in found]
+    return sorted(chosen, key=repr)
+
+
+def fresh_topic(name: str) -> None:
+    """Delete a topic that an earlier test left, and wait until it is gone."""
+    admin = AdminClient({"bootstrap.servers": settings.kafka_bootstrap()})
+    if name not in admin.list_topics(timeout=10).topics:
+        return
+    admin.delete_topics([name])[name].result(10)
+    deadline = monotonic() + 20
+    while name in admin.list_topics(timeout=10).topics:
+        assert monotonic() < deadline, f"{name} is still there"
+        sleep(0.05)
+
+
+def read_back(topic: str) -> list[Delivered]:
+    """Every record of a topic, by a plain consumer."""
+    consumer = Consumer({
+        "bootstrap.servers": settings.kafka_bootstrap(), "group.id": "test",
+        "enable.auto.commit": False, "isolation.level": "read_committed",
+        "fetch.message.max.bytes": 10_000_000,
+    })  # fmt: skip
+    partitions = list(consumer.list_topics(topic, timeout=10).topics[topic].partitions)
+    ends = {p: consumer.get_watermark_offsets(TopicPartition(topic, p))[1] for p in partitions}
+    consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
+    found: list[Delivered] = []
+    deadline = monotonic() + READ_S
+    while len(found) < sum(ends.values()):
+        assert monotonic() < deadline, f"only {len(found)} of {ends} in {READ_S} s"
+        for message in consumer.consume(10_000, timeout=1):
+            assert message.error() is None, message.error()
+            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
+            found.append(
+                Delivered(message.partition(), message.offset(), arrived, message.value())
+            )
+    consumer.close()
+    return found
+
+
+def same_rows(found: Iterable[Row], expected: Iterable[Row]) -> None:
+    """Equal as multisets; on a difference shows the first few of both sides."""
+    have, want = sorted(map(_text, found)), sorted(map(_text, expected))
+    missing, extra = sorted(set(want) - set(have))[:3], sorted(set(have) - set(want))[:3]
+    assert not missing and not extra, f"missing {missing}\nunexpected {extra}"
+    assert len(have) == len(want), f"{len(have)} rows, expected {len(want)}"
+
+
+def _text(row: Row) -> str:
+    """One spelling of a row, whichever library read it."""
+    plain = {
+        k: v.astimezone(timezone.utc).isoformat() if isinstance(v, datetime) else v
+        for k, v in row.items()
+    }
+    return repr(sorted(plain.items()))
