@@ -1,14 +1,16 @@
 """A streaming lakehouse in which every Iceberg table is a Dagster asset written by PySpark.
 
-Sources (`sources/`) produce events to Kafka. Their records become rows, layer by layer, one file per table:
+Sources (`sources/`) produce events to Kafka. Their records become rows, layer by layer, one file
+per table:
 
-    raw/        every Kafka record, once, good or bad, with its coordinates
-    staging/    cleaned, typed, one row per event; rows that break a rule are set aside
-    semantic/   what the events mean: one row per business thing
-    analytics/  measures and features
-    marts/      answers, named by entity and grain
-    metadata/   what the lake says of itself: quarantine, watermarks, check history
+raw/        every Kafka record, once, good or bad, with its coordinates
+staging/    cleaned, typed, one row per event; rows that break a rule are set aside
+semantic/   what the events mean: one row per business thing
+analytics/  measures and features
+marts/      answers, named by entity and grain
+metadata/   what the lake says of itself: quarantine, watermarks, check history
 
-`lake/` is the engine that publishes each batch whole or not at all; `services/` starts Kafka and Spark on a laptop;
-`definitions.py` hands it all to Dagster. To see how a table is made read `staging/stg_payment_charges.py` first.
+`lake/` is the engine that publishes each batch whole or not at all; `services/` starts Kafka and
+Spark on a laptop; `definitions.py` hands it all to Dagster. To see how a table is made read
+`staging/stg_payment_charges.py` first.
 """

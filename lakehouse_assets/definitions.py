@@ -1,10 +1,12 @@
-"""What Dagster loads: every table as an asset with its checks, the sensors that feed them, the schedules."""
+"""What Dagster loads: every table as an asset with its checks, what feeds them, what watches."""
 
 import dagster as dg
 
 from lakehouse_assets import analytics, marts, metadata, raw, semantic, staging
-from lakehouse_assets.lake.asset import to_asset, topic_spec
+from lakehouse_assets.lake.asset import to_assets, topic_spec
 from lakehouse_assets.lake.resource import LakeResource
+from lakehouse_assets.lake.runs import failed_runs, old_runs
+from lakehouse_assets.lake.sensors import data_quality, source_sensors
 from lakehouse_assets.lake.table import LakeTable, discover
 
 
@@ -16,8 +18,10 @@ def tables() -> dict[str, LakeTable]:
 defs = dg.Definitions(
     assets=[
         *[topic_spec(t) for t in tables().values() if t.topic],
-        *[to_asset(t) for t in tables().values()],
+        *to_assets(tables()),
     ],
+    sensors=[*source_sensors(tables()), old_runs, failed_runs],
+    schedules=[data_quality()],
     resources={"lake": LakeResource()},
     executor=dg.in_process_executor,
 )

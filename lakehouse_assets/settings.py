@@ -5,7 +5,7 @@ its environment.
 """
 
 import os
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,18 +54,20 @@ def warehouse() -> str:
 
 
 def first_hour() -> datetime:
-    """The first hourly partition: the hour of first set-up, kept in a file; it takes everything older."""
+    """The first hourly partition: the hour of first set-up, kept in a file; it takes everything
+    older.
+    """
     if stated := os.environ.get("LAKEHOUSE_FIRST_HOUR"):
-        return datetime.strptime(stated, "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)
+        return datetime.strptime(stated, "%Y-%m-%d-%H:%M").replace(tzinfo=UTC)
     file = home() / "first_hour"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         mine = file.with_suffix(f".{os.getpid()}")
-        mine.write_text(f"{datetime.now(timezone.utc):%Y-%m-%d-%H}:00")
+        mine.write_text(f"{datetime.now(UTC):%Y-%m-%d-%H}:00")
         try:
             os.link(mine, file)  # the first of two processes wins
         except FileExistsError:
             pass
         finally:
             mine.unlink()
-    return datetime.strptime(file.read_text(), "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)
+    return datetime.strptime(file.read_text(), "%Y-%m-%d-%H:%M").replace(tzinfo=UTC)

@@ -1,4 +1,6 @@
-"""One warm Kafka and one warm Spark for the whole run; every test gets an empty lake of its own on them."""
+"""One warm Kafka and one warm Spark for the whole run; every test gets an empty lake of its own on
+them.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path

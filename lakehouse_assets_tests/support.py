@@ -1,9 +1,11 @@
-"""What tests share: lakes of their own, tiny literal inputs, and readers that know nothing of the engine."""
+"""What tests share: lakes of their own, tiny literal inputs, and readers that know nothing of the
+engine.
+"""
 
 import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -59,7 +61,9 @@ def stored(name: str, *columns: str) -> list[Row]:
     """A table as pyiceberg reads it, bookkeeping left out, sorted; instants as aware UTC."""
     catalog = SqlCatalog(settings.CATALOG, uri=settings.catalog_uri())
     found = catalog.load_table(name).scan().to_arrow().to_pylist()
-    chosen = [{k: v for k, v in r.items() if (k in columns if columns else k[0] != "_")} for r in found]
+    chosen = [
+        {k: v for k, v in r.items() if (k in columns if columns else k[0] != "_")} for r in found
+    ]
     return sorted(chosen, key=repr)
 
 
@@ -91,10 +95,8 @@ def read_back(topic: str) -> list[Delivered]:
         assert monotonic() < deadline, f"only {len(found)} of {ends} in {READ_S} s"
         for message in consumer.consume(10_000, timeout=1):
             assert message.error() is None, message.error()
-            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
-            found.append(
-                Delivered(message.partition(), message.offset(), arrived, message.value())
-            )
+            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, UTC)
+            found.append(Delivered(message.partition(), message.offset(), arrived, message.value()))
     consumer.close()
     return found
 
@@ -110,7 +112,6 @@ def same_rows(found: Iterable[Row], expected: Iterable[Row]) -> None:
 def _text(row: Row) -> str:
     """One spelling of a row, whichever library read it."""
     plain = {
-        k: v.astimezone(timezone.utc).isoformat() if isinstance(v, datetime) else v
-        for k, v in row.items()
+        k: v.astimezone(UTC).isoformat() if isinstance(v, datetime) else v for k, v in row.items()
     }
     return repr(sorted(plain.items()))

@@ -1,6 +1,7 @@
 """The engine. It knows no table: contracts come in, published Iceberg commits come out.
 
-Read in this order: contract (what a table is), table (a contract with its transform and parents), catalog (heads,
-branches, compare-and-swap), quality (rules), publish (one batch, whole or not at all), ingest (Kafka to raw),
-scope and derive (parents to children), advance (the loop), asset (Dagster).
+Read in this order: contract (what a table is), table (a contract with its transform and
+parents), catalog (heads, branches, compare-and-swap), quality (rules), publish (one batch, whole
+or not at all), ingest (Kafka to raw), scope and derive (parents to children), advance (the
+loop), asset (Dagster).
 """

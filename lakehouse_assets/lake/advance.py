@@ -1,4 +1,6 @@
-"""The loop every table goes through: look at the heads, make the change, publish it; again if another came first."""
+"""The loop every table goes through: look at the heads, make the change, publish it; again if
+another came first.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -6,9 +8,11 @@ from datetime import datetime
 from typing import Any
 
 from lakehouse_assets.lake import derive, ingest, scope, waypoint
-from lakehouse_assets.lake.catalog import Head, MainMoved
+from lakehouse_assets.lake.catalog import MainMoved
+from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import Kafka, NoTopic
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import iso
 from lakehouse_assets.lake.publish import Change, Held, Published, publish
 from lakehouse_assets.lake.table import LakeTable
 
@@ -31,7 +35,9 @@ class Outcome:
         return self.published[-1].tally if self.published else None
 
 
-def advance(lake: Lake, table: LakeTable, hour: datetime | None = None, anew: bool = False) -> Outcome:
+def advance(
+    lake: Lake, table: LakeTable, hour: datetime | None = None, anew: bool = False
+) -> Outcome:
     """Bring a table up to its source, its parents or the lake; `anew`: compute the hour again."""
     lake.catalog.ensure(table.contract)
     outcome = Outcome(table)
@@ -51,7 +57,9 @@ def advance(lake: Lake, table: LakeTable, hour: datetime | None = None, anew: bo
 def rebuild(lake: Lake, table: LakeTable) -> Outcome:
     """Everything from the parents, in one publish; readers see the old rows until then."""
     if table.transform is None:
-        raise ValueError(f"{table.name} has no parents to be rebuilt from; materialize its hours instead")
+        raise ValueError(
+            f"{table.name} has no parents to be rebuilt from; materialize its hours instead"
+        )
     lake.catalog.ensure(table.contract)
     outcome = Outcome(table)
 
@@ -98,13 +106,13 @@ def _ingest(lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime, anew
 
 def _has_hour(lake: Lake, table: LakeTable, hour: datetime) -> bool:
     rows = lake.at(lake.catalog.head(table.name))
-    return bool(rows.where(f"ingest_hour = timestamp'{ingest.iso(hour)}'").limit(1).count())
+    return bool(rows.where(f"ingest_hour = timestamp'{iso(hour)}'").limit(1).count())
 
 
 def _derive(
     lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime | None, anew: bool
 ) -> None:
-    label = ingest.iso(hour) if hour is not None and table.hourly else ""
+    label = iso(hour) if hour is not None and table.hourly else ""
 
     def change(head: Head) -> Change | None:
         what = derive.news(lake, table, head)
@@ -119,9 +127,16 @@ def _derive(
 
 
 def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
+    """Rows about the lake, if any other table has published since."""
     if table.source is None:
         raise TypeError(f"{table.name} has no source")
-    return table.source(lake, table, head)
+    heads = {n: h for n, h in lake.catalog.heads().items() if n.split(".")[0] != table.layer}
+    progress = {n: [h.stamp.commit, h.stamp.epoch] for n, h in heads.items()}
+    if progress == head.stamp.progress:
+        return None
+    told = table.source(heads, {n: commit for n, (commit, _) in head.stamp.progress.items()})
+    stamp = scope.next_stamp(head.stamp, progress=progress, code=table.code_version(), run=lake.run)
+    return derive.told(lake, table, head, told, stamp)
 
 
 def _once(

@@ -1,14 +1,16 @@
-"""Looking at a table as it stands: every rule in one scan, repeated keys, examples of what fails."""
+"""Looking at a table as it stands: every rule in one scan, repeated keys, examples."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from lakehouse_assets.lake import derive, quality
-from lakehouse_assets.lake.catalog import Head, NoTable
+from lakehouse_assets.lake import quality, versions
+from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT, Rule
-from lakehouse_assets.lake.ingest import iso
+from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import iso
+from lakehouse_assets.lake.publish import Published
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
@@ -45,15 +47,24 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
 
 
 def examples(
-    lake: Lake, table: LakeTable, failing: list[Rule], tally: dict[str, Any]
+    lake: Lake, table: LakeTable, failing: list[Rule], batch: Published
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rows that failed in the newest batch; for a table that refuses, among what it read."""
+    """Rows of one batch that fail; for a table that refuses, among what the batch read."""
     if not failing:
         return {}
-    head = lake.catalog.head(table.name)
-    hours = [datetime.fromisoformat(tally["hour"])] if tally["hour"] else []
     with lake.phase("examples"):
-        return quality.examples(_judged(lake, table, head, hours), table.contract, failing)
+        if not table.contract.refuses:
+            rows = lake.at(lake.catalog.head(table.name))
+            rows = rows.where(f"{COMMIT} = {batch.stamp.commit}")
+            return quality.examples(rows, table.contract, failing)
+        before = batch.head.stamp.progress
+        frames = {
+            arg: lake.at(lake.catalog.head(p.name)).where(
+                f"{COMMIT} > {before.get(p.name, [0])[0]}"
+            )
+            for arg, p in table.parents.items()
+        }
+        return quality.examples(versions.transformed(table, frames), table.contract, failing)
 
 
 def _judged(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":
@@ -61,14 +72,15 @@ def _judged(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> 
     if not table.contract.refuses:
         return _rows(lake, table, head, hours)
     frames = {
-        arg: _of_hours(lake.at(lake.catalog.head(p.name)), hours) for arg, p in table.parents.items()
+        arg: _of_hours(lake.at(lake.catalog.head(p.name)), hours)
+        for arg, p in table.parents.items()
     }
-    return derive.transformed(table, frames)
+    return versions.transformed(table, frames)
 
 
 def _rows(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":
     rows = lake.at(head)
-    return _of_hours(rows, hours) if table.topic else rows.where(f"{COMMIT} >= 0")
+    return _of_hours(rows, hours) if table.topic else rows
 
 
 def _of_hours(rows: "DataFrame", hours: list[datetime]) -> "DataFrame":

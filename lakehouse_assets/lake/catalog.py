@@ -1,8 +1,8 @@
 """The tables' heads and branches, read and moved through pyiceberg: 2 ms to look, 15 ms to publish.
 
-Spark writes data onto a branch; everything that decides what readers see happens here, in one compare-and-swap of the
-table's metadata: main moves to the branch, the batch's tally is stored, and every run's branch is dropped, since none
-of them can publish any more.
+Spark writes data onto a branch; everything that decides what readers see happens here, in one
+compare-and-swap of the table's metadata: main moves to the branch, the batch's tally is stored,
+and every run's branch is dropped, since none of them can publish any more.
 """
 
 import json
@@ -11,7 +11,7 @@ import socket
 import uuid
 import zlib
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from functools import cached_property
 from typing import Any
 
@@ -25,9 +25,11 @@ from pyiceberg.table.update.snapshot import ManageSnapshots
 from lakehouse_assets import settings
 from lakehouse_assets.lake import schema
 from lakehouse_assets.lake.contract import Table
+from lakehouse_assets.lake.head import Head, Stamp
 
 STAMP = "lake"  # the snapshot property that makes a snapshot one of ours
 TALLY = "lake.tally"  # the table property with the newest batches' counts
+CARE = "lake.care"  # the table property with what maintenance did last
 TALLIES_KEPT = 30
 COMMIT_ATTEMPTS = 8
 RUN, FAILED = "run_", "failed_"
@@ -39,33 +41,6 @@ class MainMoved(Exception):
 
 class NoTable(Exception):
     """The table has not been made yet: nothing was ever written to it."""
-
-
-@dataclass(frozen=True)
-class Stamp:
-    """What a published batch says of itself, in its snapshot's summary."""
-
-    commit: int
-    epoch: int
-    progress: dict[str, Any]  # raw: topic id, generation, next offsets; else parent -> [commit, epoch]
-    code: str = ""
-    run: str = ""
-    hour: str = ""
-    at: str = ""  # the column of `ranges`
-    ranges: list[list[str]] | None = None  # where in `at` rows changed; None: anywhere
-
-
-@dataclass(frozen=True)
-class Head:
-    """A table as its readers see it now."""
-
-    name: str
-    snapshot_id: int
-    stamp: Stamp
-    rows: int
-    published_ms: int
-    tallies: list[dict[str, Any]] = field(default_factory=list)  # newest first
-    held: dict[str, Stamp] = field(default_factory=dict)  # failed branch -> what it would have been
 
 
 class Catalog:
@@ -88,7 +63,7 @@ class Catalog:
         return self.iceberg.table_exists(name)
 
     def ensure(self, contract: type[Table]) -> None:
-        """Make the table, or bring its columns up to the contract's; refuse what would lose data."""
+        """Make the table, or bring its columns up to the contract's; refuse a loss of data."""
         if self.exists(contract.name):
             schema.evolve(self.load(contract.name), contract)
             return
@@ -103,6 +78,12 @@ class Catalog:
         if table.current_snapshot() is None:  # an empty first commit, so that main always exists
             first = {STAMP: json.dumps(asdict(Stamp(commit=0, epoch=1, progress={})))}
             table.append(table.schema().as_arrow().empty_table(), snapshot_properties=first)
+
+    def heads(self) -> dict[str, Head]:
+        """Every table that has been made, by name."""
+        spaces = [s[0] for s in self.iceberg.list_namespaces()]
+        found = [".".join(name) for space in spaces for name in self.iceberg.list_tables(space)]
+        return {name: self.head(name) for name in sorted(found)}
 
     def head(self, name: str) -> Head:
         table = self.load(name)
@@ -119,11 +100,21 @@ class Catalog:
                 held[ref] = stamp_of(failed) or newest[0]
         tallies = json.loads(table.properties.get(TALLY, "[]"))
         published_ms = newest[1].timestamp_ms
-        return Head(name, current.snapshot_id, newest[0], rows, published_ms, tallies, held)
+        files = sum(int(summary.get(f"total-{k}-files", 0)) for k in ("data", "delete"))
+        care = json.loads(table.properties.get(CARE, "{}"))
+        return Head(
+            name, current.snapshot_id, newest[0], rows, published_ms, tallies, held,
+            files, len(table.metadata.snapshots), care,
+        )  # fmt: skip
+
+    def note_care(self, name: str, care: dict[str, Any]) -> None:
+        with self.load(name).transaction() as tx:
+            tx.set_properties({CARE: json.dumps(care)})
 
     def commits(self, name: str, after: int) -> tuple[list[Stamp], bool]:
         """The published batches newer than `after`, and whether none of them has expired."""
-        table, found = self.load(name), []
+        table = self.load(name)
+        found: list[Stamp] = []
         for stamp, _ in stamped(table, table.current_snapshot()):
             if stamp.commit <= after:
                 return found, True

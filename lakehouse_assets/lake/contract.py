@@ -1,7 +1,8 @@
 """What a table is: its columns, key, rules, layout and scope. Pure data; nothing heavy is imported.
 
-A contract is a class whose attributes are columns. Its module gives the table's name, so that file, Iceberg table and
-asset key cannot differ. Rules come from the columns (null, set, range, pattern) and from `rules` (SQL over one row).
+A contract is a class whose attributes are columns. Its module gives the table's name, so that
+file, Iceberg table and asset key cannot differ. Rules come from the columns (null, set, range,
+pattern) and from `rules` (SQL over one row).
 """
 
 from dataclasses import dataclass
@@ -12,7 +13,9 @@ COMMIT = "_commit"  # the batch that last changed the row; on every table, fille
 
 @dataclass(frozen=True)
 class Column:
-    """One column: Spark's name of its type, a phrase about its meaning, and what must hold for its values."""
+    """One column: Spark's name of its type, a phrase about its meaning, and what must hold for its
+    values.
+    """
 
     type: str
     doc: str
@@ -45,7 +48,9 @@ def column(
 
 @dataclass(frozen=True)
 class Rule:
-    """Something that must hold for a row: `sql` is true for a good one (and for one it cannot judge: NULL)."""
+    """Something that must hold for a row: `sql` is true for a good one (and for one it cannot
+    judge: NULL).
+    """
 
     name: str
     sql: str
@@ -58,12 +63,15 @@ class Rule:
 
 @dataclass(frozen=True)
 class Scope:
-    """What news in a parent touches here. `at` is the timestamp by which parent and child skip files.
+    """What news in a parent touches here. `at` is the timestamp by which parent and child skip
+    files.
 
-    kind `newest`: per key the greatest by `by`, then by content, wins; the row stored here stands for all earlier
-    versions. kind `keys`: everything about the touched keys is computed again. kind `days`: the same for whole days of
-    `at`, whose date is stored here as `on`. kind `all`: cannot prune; everything is computed again.
-    A key's `at` must never change: that is what lets both sides skip the rest of the table.
+    kind `newest`: per key the greatest by `by`, then by content, wins; the row stored here
+    stands for all earlier versions. kind `keys`: everything about the touched keys is computed
+    again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`. kind
+    `all`: cannot prune; everything is computed again. kind `log`: rows about the lake's own
+    commits, added once and never changed. A key's `at` must never change: that is what lets both
+    sides skip the rest of the table.
     """
 
     kind: str
@@ -86,6 +94,10 @@ def recompute_days(*, at: str, on: str) -> Scope:
 
 def recompute_all() -> Scope:
     return Scope("all")
+
+
+def append_only() -> Scope:
+    return Scope("log")
 
 
 @dataclass(frozen=True)
@@ -111,7 +123,6 @@ class Table:
         cls.name = name or ".".join(cls.__module__.split(".")[-2:])
         own = {c.name or n: c for n, c in vars(cls).items() if isinstance(c, Column)}
         cls.columns = {**own, **{n: c for n, c in cls.columns.items() if n not in own}}
-        cls.refuses = cls.name.startswith("staging.")
 
     @classmethod
     def key(cls) -> tuple[str, ...]:
@@ -134,7 +145,7 @@ class Table:
 
 
 def column_rules(name: str, c: Column) -> list[Rule]:
-    """The rules a column's declaration states, each as SQL; a NULL is judged by `nullable` alone."""
+    """The rules a column's declaration states, each as SQL; NULL is judged by `nullable` alone."""
     quoted = f"`{name}`"
     rules = []
     if not c.nullable:
@@ -154,7 +165,8 @@ def column_rules(name: str, c: Column) -> list[Rule]:
 
 
 class RawTable(Table):
-    """Base of raw contracts: where each record came from, when it arrived, and what was wrong with it.
+    """Base of raw contracts: where each record came from, when it arrived, and what was wrong with
+    it.
 
     Every field is nullable: raw keeps every record, good or bad, and only measures.
     """
@@ -165,9 +177,13 @@ class RawTable(Table):
         "int", "Which incarnation of the topic: 0, and one more for each re-creation.", key=True
     )
     arrived_at = column("timestamp", "Kafka's time of the record, UTC.")
-    ingest_hour = column("timestamp", "Kafka's hour of arrival, UTC: partition here and in Dagster.")
+    ingest_hour = column(
+        "timestamp", "Kafka's hour of arrival, UTC: partition here and in Dagster."
+    )
     # `_error` and `_payload` are bookkeeping: they say nothing a rebuild would not say again.
-    _error = column("string", "Why the record's fields are NULL; NULL for a good one.", nullable=True)
+    _error = column(
+        "string", "Why the record's fields are NULL; NULL for a good one.", nullable=True
+    )
     _payload = column(
         "binary",
         "The record's bytes: of bad ones, and of those with unknown fields.",
@@ -181,4 +197,20 @@ class RawTable(Table):
         return (parses, *cls.rules)
 
 
+class StagingTable(Table):
+    """Base of staging contracts: rows that break a rule are set aside, and each says where it came
+    from.
+    """
+
+    refuses = True
+    arrived_at = column("timestamp", "When Kafka first received this version, UTC.")
+    _record = column(
+        "struct<ingest_hour:timestamp,topic_generation:int,kafka_partition:int,kafka_offset:bigint>",
+        "The raw row it was made from.",
+        nullable=True,
+    )
+
+
+# What a staging transform selects last: `F.expr(RECORD)`.
+RECORD = "struct(ingest_hour, topic_generation, kafka_partition, kafka_offset) as _record"
 COORDINATES = tuple(RawTable.columns)  # what the engine adds to a record's own fields

@@ -1,31 +1,28 @@
 """Topic to raw table: every record one row, in the hour in which Kafka received it.
 
-Progress (topic id, generation, next offset by partition) is read from the table's own newest commit, so records,
-errors and offsets are one atomic step.
+Progress (topic id, generation, next offset by partition) is read from the table's own newest
+commit, so records, errors and offsets are one atomic step.
 """
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import scope
-from lakehouse_assets.lake.catalog import Head
-from lakehouse_assets.lake.contract import COORDINATES, Column, Table
+from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, Offsets, Topic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import iso, naive, parse
 from lakehouse_assets.lake.publish import Change
-from lakehouse_assets.lake.schema import split_fields
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column as SparkColumn
     from pyspark.sql import DataFrame
 
 MAX_RECORDS = 4_000_000  # in one batch; more are left to the next
-SMALL = 50_000  # records that one task reads, parses and writes fastest
-CORRUPT = "_corrupt_record"
+SMALL = 50_000  # records that are not worth a file for each Kafka partition
 
 
 class RecordsLost(Exception):
@@ -61,7 +58,8 @@ def position(head: Head, topic: Topic) -> tuple[int, Offsets]:
         raise RecordsLost(
             f"{head.name}: topic {topic.name} was deleted and created again (it was "
             f"{progress['topic_id']}, it is {topic.id}). What the old one held beyond our offsets "
-            f"{progress['next']} is gone; `lakehouse accept-gap {head.name}` goes on with the new one"
+            f"{progress['next']} is gone; "
+            f"`lakehouse accept-gap {head.name}` goes on with the new one"
         )
     after = {int(p): o for p, o in progress["next"].items()}
     start = {p: after.get(p, 0) for p in topic.latest}
@@ -122,12 +120,17 @@ def append(lake: Lake, table: LakeTable, head: Head, batch: Batch) -> Change:
     following = {str(p): o for p, o in batch.end.items()}
     stamp = scope.next_stamp(
         head.stamp,
-        progress={"topic_id": batch.topic.id, "generation": batch.generation, "next": following},
+        progress={
+            "topic": batch.topic.name,
+            "topic_id": batch.topic.id,
+            "generation": batch.generation,
+            "next": following,
+        },
         code=table.code_version(),
         run=lake.run,
         hour=iso(batch.hour),
         at="ingest_hour",
-        ranges=scope.as_ranges([(_naive(batch.hour), _naive(batch.hour + HOUR))]),
+        ranges=scope.as_ranges([(naive(batch.hour), naive(batch.hour + HOUR))]),
     )
     frame = read(lake, table, batch)
     return Change(frame, "append", stamp)
@@ -148,8 +151,9 @@ def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: d
     gone = {p: o for p, o in start.items() if o < topic.earliest.get(p, 0)}
     if old or gone:
         raise RecordsLost(
-            f"{head.name}: hour {hour:%Y-%m-%d-%H:%M} cannot be rebuilt, Kafka no longer has all its "
-            f"records (from {gone or 'an earlier topic of this name'}); the stored rows are untouched"
+            f"{head.name}: hour {hour:%Y-%m-%d-%H:%M} cannot be rebuilt, Kafka no longer has all "
+            f"its records (from {gone or 'an earlier topic of this name'}); "
+            "the stored rows are untouched"
         )
     batch = Batch(topic, generation, start, end, hour, 0)
     stamp = scope.next_stamp(
@@ -158,7 +162,7 @@ def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: d
         run=lake.run,
         hour=iso(hour),
         at="ingest_hour",
-        ranges=scope.as_ranges([(_naive(hour), _naive(hour + HOUR))]),
+        ranges=scope.as_ranges([(naive(hour), naive(hour + HOUR))]),
     )
     return Change(read(lake, table, batch), "replace", stamp, where=where, carry=False)
 
@@ -171,6 +175,8 @@ def read(lake: Lake, table: LakeTable, batch: Batch) -> "DataFrame":
         **{
             "kafka.bootstrap.servers": settings.kafka_bootstrap(),
             "kafka.isolation.level": "read_committed",
+            "kafka.fetch.max.wait.ms": "10",  # the end of the range is there: nothing to wait for
+            "kafka.max.poll.records": "10000",
             "failOnDataLoss": "true",
             "assign": json.dumps({name: sorted(spans)}),
             "startingOffsets": json.dumps({name: {str(p): a for p, (a, _) in spans.items()}}),
@@ -179,95 +185,5 @@ def read(lake: Lake, table: LakeTable, batch: Batch) -> "DataFrame":
     )
     records = reader.load()
     if batch.count <= SMALL:
-        records = records.coalesce(1)
+        records = records.coalesce(2)
     return parse(records, table, batch.generation, batch.hour)
-
-
-def parse(records: "DataFrame", table: LakeTable, generation: int, hour: datetime) -> "DataFrame":
-    """Kafka's rows as the table's: typed fields, or the reason why not and the bytes."""
-    from pyspark.sql import functions as F
-
-    fields = {n: c for n, c in table.contract.columns.items() if n not in COORDINATES}
-    text = F.col("value").cast("string")
-    options = {
-        "mode": "PERMISSIVE",
-        "columnNameOfCorruptRecord": CORRUPT,
-        "allowSingleQuotes": "false",
-    }
-    parsed = records.select(
-        "partition", "offset", "timestamp", "value",
-        F.from_json(text, _json_schema(fields), options).alias("j"),
-        F.json_object_keys(text).alias("names"),
-        F.expr("is_valid_utf8(cast(value as string))").alias("utf8"),
-    )  # fmt: skip
-    judged = parsed.withColumn("_error", F.expr(_error(table)))
-    good = F.col("_error").isNull()
-    unknown = F.expr(_unknown(fields))
-    return judged.select(
-        *[F.when(good, _field(n, c)).alias(n) for n, c in fields.items()],
-        F.col("partition").alias("kafka_partition"),
-        F.col("offset").alias("kafka_offset"),
-        F.lit(generation).alias("topic_generation"),
-        F.col("timestamp").alias("arrived_at"),
-        F.expr(f"timestamp'{iso(hour)}'").alias("ingest_hour"),
-        "_error",
-        F.when(~good | unknown, F.col("value")).alias("_payload"),
-    )
-
-
-def _error(table: LakeTable) -> str:
-    nothing = "null" if table.tombstones else "'null value'"
-    return (
-        f"case when value is null then {nothing} when not utf8 then 'invalid utf-8' "
-        f"when names is null then 'malformed' when j.{CORRUPT} is not null then 'wrong type' end"
-    )
-
-
-def _is_text_struct(column: Column) -> bool:
-    """Objects of text alone are parsed as maps, which keep the names that nobody declared."""
-    inner = column.type.removeprefix("struct<").removesuffix(">")
-    return column.type.startswith("struct<") and all(
-        part.split(":")[1].strip() == "string" for part in split_fields(inner)
-    )
-
-
-def _members(column: Column) -> list[str]:
-    inner = column.type.removeprefix("struct<").removesuffix(">")
-    return [part.split(":")[0].strip() for part in split_fields(inner)]
-
-
-def _json_schema(fields: dict[str, Column]) -> str:
-    types = {n: "map<string,string>" if _is_text_struct(c) else c.type for n, c in fields.items()}
-    return ", ".join(f"`{n}` {t}" for n, t in types.items()) + f", {CORRUPT} string"
-
-
-def _field(name: str, column: Column) -> "SparkColumn":
-    from pyspark.sql import functions as F
-
-    if not _is_text_struct(column):
-        return F.col(f"j.`{name}`")
-    members = ", ".join(f"'{m}', try_element_at(j.`{name}`, '{m}')" for m in _members(column))
-    return F.expr(f"if(j.`{name}` is null, null, named_struct({members}))")
-
-
-def _unknown(fields: dict[str, Column]) -> str:
-    """SQL: some name, at the top or inside an object of texts, is not in the contract."""
-    tests = [_strange("names", list(fields))]
-    for name, column in fields.items():
-        if _is_text_struct(column):
-            tests.append(_strange(f"map_keys(j.`{name}`)", _members(column)))
-    return f"coalesce({' or '.join(tests)}, false)"
-
-
-def _strange(names: str, known: list[str]) -> str:
-    """Names exactly in the contract's order are the common case and the cheap test."""
-    listed = ", ".join(f"'{n}'" for n in known)
-    return f"({names} != array({listed}) and size(array_except({names}, array({listed}))) > 0)"
-
-
-def iso(moment: datetime) -> str:
-    return _naive(moment).isoformat()
-
-
-def _naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment

@@ -1,4 +1,5 @@
-"""What a topic holds: its identity, its offsets, and where its hours begin. Bounded, read-committed, never a group.
+"""What a topic holds: its identity, its offsets, and where its hours begin. Bounded, read-
+committed, never a group.
 
 Progress is the table's own; nothing here is committed back to Kafka.
 """
@@ -8,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-defined]
 
 from lakehouse_assets import settings
 
@@ -39,7 +40,7 @@ class Topic:
 class Kafka:
     def __init__(self, bootstrap: str = "") -> None:
         self.bootstrap = bootstrap or settings.kafka_bootstrap()
-        conf = {
+        conf: dict[str, str | int | float | bool] = {
             "bootstrap.servers": self.bootstrap,
             "log_level": 0,
             "socket.timeout.ms": TIMEOUT_S * 1000,
@@ -49,8 +50,8 @@ class Kafka:
     def topic(self, name: str) -> Topic:
         described = self._ask(self._admin.describe_topics, TopicCollection([name]))[name]
         partitions = [p.id for p in described.partitions]
-        earliest = self._offsets(name, partitions, OffsetSpec.earliest())
-        latest = self._offsets(name, partitions, OffsetSpec.latest())
+        earliest = self._offsets(name, partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
+        latest = self._offsets(name, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
         return Topic(name, str(described.topic_id), earliest, latest)
 
     def first_at(self, topic: Topic, moment: datetime) -> Offsets:

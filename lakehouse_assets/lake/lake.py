@@ -7,7 +7,8 @@ from time import perf_counter
 from typing import TYPE_CHECKING
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake.catalog import Catalog, Head
+from lakehouse_assets.lake.catalog import Catalog
+from lakehouse_assets.lake.head import Head
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,18 +1,20 @@
 """One batch, whole or not at all: branch, write, judge, compare-and-swap.
 
-Readers see main only. Of two writers that start from one head exactly one publishes; the other makes its batch again.
-A batch that fails its invariants is held: kept on a branch `failed_…`, in nobody's way, until new code, new input or
-`lakehouse release` frees it.
+Readers see main only. Of two writers that start from one head exactly one publishes; the other
+makes its batch again. A batch that fails its invariants is held: kept on a branch `failed_…`, in
+nobody's way, until new code, new input or `lakehouse release` frees it.
 """
 
 import json
 import re
 from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import quality, waypoint
-from lakehouse_assets.lake.catalog import STAMP, Head, Stamp, new_branch
+from lakehouse_assets.lake.catalog import STAMP, new_branch
 from lakehouse_assets.lake.contract import COMMIT, Table
+from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake, full_name
 
 if TYPE_CHECKING:
@@ -27,10 +29,11 @@ class Held(Exception):
 
 @dataclass
 class Change:
-    """What a batch does to its table. `frame` has the contract's columns and what `mode` needs beside them.
+    """What a batch does to its table. `frame` has the contract's columns and what `mode` needs
+    beside them.
 
-    append: rows to add. merge: `_op` I, U or D, `_new` and `_old`, the failures before and after. replace: the new
-    content of `where` ("true" for the whole table).
+    append: rows to add. merge: `_op` I, U or D, `_new` and `_old`, the failures before and
+    after. replace: the new content of `where` ("true" for the whole table).
     """
 
     frame: "DataFrame"
@@ -57,7 +60,9 @@ class Published:
 
 
 def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Published:
-    """Write, judge and publish; raises MainMoved when another batch came first, Held when it is bad."""
+    """Write, judge and publish; raises MainMoved when another batch came first, Held when it is
+    bad.
+    """
     branch = new_branch()
     with lake.phase("branch"):
         lake.catalog.create_branch(head, branch)
@@ -183,15 +188,20 @@ def _tally(
     }
     grown = counted["stored"] - (counted["removed"] if change.mode == "merge" else 0)
     carried = before.get("rows", 0) if change.mode != "replace" else 0
-    return {
+    tally = {
         "commit": change.stamp.commit,
+        "at": datetime.now(UTC).isoformat(),
         "hour": change.stamp.hour,
+        "batch": counted["stored"],
         "read": counted.get("read", counted["stored"]) + before.get("read", 0),
         "refused": counted.get("refused", 0) + before.get("refused", 0),
         "stored": counted["stored"] + before.get("stored", 0),
         "rows": counted.get("rows", grown + carried),
         "failed": failed,
     }
+    verdicts = quality.verdicts(contract, tally)
+    broken = " ".join(v.rule.name for v in verdicts if not v.passed)
+    return tally | {"broken": broken, "judged": quality.judged(contract, tally)}
 
 
 def _problems(

@@ -1,7 +1,9 @@
-"""Rules as one aggregation: every rule of a table is a bit, counted inside the pass that writes the rows.
+"""Rules as one aggregation: every rule of a table is a bit, counted inside the pass that writes the
+rows.
 
-A tally is what one batch says about its partition (raw, staging) or its whole table (the rest): rows read, refused,
-stored, and failures by rule. It is carried from commit to commit, so a verdict never covers only the last delta.
+A tally is what one batch says about its partition (raw, staging) or its whole table (the rest):
+rows read, refused, stored, and failures by rule. It is carried from commit to commit, so a
+verdict never covers only the last delta.
 """
 
 from dataclasses import dataclass
@@ -58,9 +60,13 @@ class Verdict:
 
 
 def verdicts(contract: type[Table], tally: dict[str, Any]) -> list[Verdict]:
-    rows = tally["read"] if contract.refuses else tally["rows"]
-    failed = tally["failed"]
+    rows, failed = judged(contract, tally), tally["failed"]
     return [Verdict(r, int(failed.get(r.name, 0)), rows, []) for r in contract.all_rules()]
+
+
+def judged(contract: type[Table], tally: dict[str, Any]) -> int:
+    """The rows the rules were about: what was read where bad ones are refused, else what stands."""
+    return int(tally["read"] if contract.refuses else tally["rows"])
 
 
 def examples(
@@ -74,7 +80,9 @@ def examples(
     hits = [
         frame.where(f"not {rule.passes()}")
         .limit(EXAMPLES)
-        .select(F.lit(rule.name).alias("_rule"), F.to_json(F.struct(*_shown(contract))).alias("row"))
+        .select(
+            F.lit(rule.name).alias("_rule"), F.to_json(F.struct(*_shown(contract))).alias("row")
+        )
         for rule in rules
     ]
     union = hits[0]

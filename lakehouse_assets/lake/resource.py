@@ -1,10 +1,12 @@
-"""Dagster's handle on the lake: dagster-pyspark's resource, made lazy, on the shared Spark Connect server."""
+"""Dagster's handle on the lake: dagster-pyspark's resource, made lazy, on the shared Spark Connect
+server.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 from dagster import InitResourceContext
 from dagster_pyspark import PySparkResource
-from pydantic import PrivateAttr
+from pydantic import Field, PrivateAttr
 
 from lakehouse_assets.lake.lake import Lake
 
@@ -15,7 +17,7 @@ if TYPE_CHECKING:
 class LakeResource(PySparkResource):
     """Nothing is started when a run begins: a run without news never meets Spark."""
 
-    spark_config: dict[str, Any] = {}
+    spark_config: dict[str, Any] = Field(default_factory=dict)
     _lake: Lake | None = PrivateAttr(default=None)
 
     def setup_for_execution(self, context: InitResourceContext) -> None:

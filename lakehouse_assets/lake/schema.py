@@ -1,4 +1,6 @@
-"""A contract as an Iceberg table: schema, partitioning, properties; and how a living table follows its contract."""
+"""A contract as an Iceberg table: schema, partitioning, properties; and how a living table follows
+its contract.
+"""
 
 import re
 
@@ -66,7 +68,7 @@ def iceberg_schema(contract: type[Table]) -> Schema:
 
 
 def iceberg_type(text: str, ids: _Ids | None = None) -> IcebergType:
-    """Spark's spelling of a type (`decimal(10,2)`, `struct<a:string>`, `array<int>`) as Iceberg's."""
+    """Spark's spelling of a type (`decimal(10,2)`, `struct<a:string>`) as Iceberg's."""
     ids = ids or _Ids()
     text = text.strip()
     if text in PRIMITIVES:
@@ -81,7 +83,9 @@ def iceberg_type(text: str, ids: _Ids | None = None) -> IcebergType:
         return StructType(
             *(NestedField(n, name, iceberg_type(k, ids), required=False) for n, name, k in numbered)
         )
-    raise SchemaRefused(f"type {text!r} is not known; known: {', '.join(PRIMITIVES)}, decimal, struct, array")
+    raise SchemaRefused(
+        f"type {text!r} is not known; known: {', '.join(PRIMITIVES)}, decimal, struct, array"
+    )
 
 
 def split_fields(text: str) -> list[str]:
@@ -168,5 +172,6 @@ def _refused(contract: type[Table], what: str) -> SchemaRefused:
     return SchemaRefused(
         f"{contract.name}: {what}. New nullable columns and wider types are applied by themselves; "
         f"for anything else drop the table and make it again: "
-        f"`lakehouse drop {contract.name}`, then materialize it (raw: while Kafka still has the records)"
+        f"`lakehouse drop {contract.name}`, then materialize it "
+        "(raw: while Kafka still has the records)"
     )

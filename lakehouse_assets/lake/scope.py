@@ -1,11 +1,14 @@
-"""What news upstream touches here: spans of time by which both tables skip files, and the keys within them."""
+"""What news upstream touches here: spans of time by which both tables skip files, and the keys
+within them.
+"""
 
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
-from lakehouse_assets.lake.catalog import Catalog, Stamp
+from lakehouse_assets.lake.catalog import Catalog
+from lakehouse_assets.lake.head import Stamp
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,7 +20,7 @@ Span = tuple[datetime, datetime]  # from, up to but not including; UTC
 
 
 def touched(catalog: Catalog, parent: str, after: int) -> tuple[str, list[Span]] | None:
-    """The column and spans in which the parent changed since a commit, if all its commits say so."""
+    """The column and spans in which a parent changed since a commit, if all its commits tell."""
     commits, complete = catalog.commits(parent, after)
     columns = {c.at for c in commits}
     if not complete or len(columns) != 1 or "" in columns or any(c.ranges is None for c in commits):
@@ -74,7 +77,7 @@ def within(column: str, spans: list[Span]) -> str:
     if not spans:
         return "false"
     return " or ".join(
-        f"(`{column}` >= timestamp'{a:%Y-%m-%d %H:%M:%S}' and `{column}` < timestamp'{b:%Y-%m-%d %H:%M:%S}')"
+        f"(`{column}` >= timestamp'{a.isoformat()}' and `{column}` < timestamp'{b.isoformat()}')"
         for a, b in spans
     )
 

@@ -1,10 +1,11 @@
 """A Spark Connect session on this lake: cheap to open, started only when somebody asks for data.
 
-The server is shared and knows no lake; the catalog is set on the session. Code in this project uses only what Spark
-Connect offers, so that `LAKEHOUSE_SPARK_REMOTE` may name any cluster's server.
+The server is shared and knows no lake; the catalog is set on the session. Code in this project
+uses only what Spark Connect offers, so that `LAKEHOUSE_SPARK_REMOTE` may name any cluster's
+server.
 """
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from lakehouse_assets import settings
 
@@ -21,7 +22,7 @@ SESSION = {
 
 
 def catalog_conf() -> dict[str, str]:
-    """The Iceberg catalog as session settings; SQLite is shared with pyiceberg by waiting its turn."""
+    """The Iceberg catalog as session settings; SQLite is shared with pyiceberg by waiting."""
     prefix = f"spark.sql.catalog.{settings.CATALOG}"
     path = settings.catalog_uri().removeprefix("sqlite:///")
     return {
@@ -46,8 +47,8 @@ def open_session() -> "SparkSession":
         server.start()
     settings.home().mkdir(parents=True, exist_ok=True)
     session = SparkSession.builder.remote(connect_url()).create()
-    # PySpark's own policy waits ten minutes for a server that is gone; a run should fail and be redone.
+    # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
     session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
     for key, value in (SESSION | catalog_conf()).items():
         session.conf.set(key, value)
-    return session
+    return cast("SparkSession", session)

@@ -14,11 +14,13 @@ from lakehouse_assets.lake.contract import Table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from lakehouse_assets.lake.lake import Lake
+    from lakehouse_assets.lake.head import Head
 
     Transform = Callable[..., DataFrame]
     Mentions = Callable[[str, DataFrame], DataFrame]
-    Source = Callable[[Lake, "LakeTable"], DataFrame]
+    Source = Callable[[dict[str, Head], dict[str, int]], list["Told"]]
+
+Told = dict[str, object]  # a row of a table about the lake, by column
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,15 @@ class LakeTable:
     contract: type[Table]
     group: str
     topic: str = ""
-    tombstones: bool = False  # a null value deletes its key (reference topics) instead of being an error
+    tombstones: bool = (
+        False  # a null value deletes its key (reference topics) instead of being an error
+    )
     transform: "Transform | None" = None
     parents: "dict[str, LakeTable]" = field(default_factory=dict)
     source: "Source | None" = None
-    mentions: "Mentions | None" = None  # scope of keys: which keys a parent's rows touch, if not by name
+    mentions: "Mentions | None" = (
+        None  # scope of keys: which keys a parent's rows touch, if not by name
+    )
 
     @property
     def name(self) -> str:
@@ -71,13 +77,18 @@ def table_asset(
 ) -> LakeTable:
     """A table made from others; `transform` takes their frames under the parents' names here."""
     if not contract.key():
-        raise ValueError(f"{contract.name}: no column is a key; a table without a key is not a table")
+        raise ValueError(
+            f"{contract.name}: no column is a key; a table without a key is not a table"
+        )
     group = group or next(iter(parents.values())).group
     return LakeTable(contract, group, transform=transform, parents=parents, mentions=mentions)
 
 
 def metadata_table(contract: type[Table], source: "Source") -> LakeTable:
-    """A table about the lake itself, made from what the other tables' commits say."""
+    """A table about the lake itself: `source` tells its rows from the other tables' heads.
+
+    It is also given, for a log, the commits that it has told of already.
+    """
     return LakeTable(contract, "metadata", source=source)
 
 

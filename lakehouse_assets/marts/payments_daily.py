@@ -1,7 +1,8 @@
 """marts.payments_daily: one row per day, provider, status and currency.
 
-What a payments team looks at first: how many charges, how much, how many fail, how dirty the feed is. Amounts of
-different currencies are never added. `failure_rate` is that of the day, provider and currency over all statuses.
+What a payments team looks at first: how many charges, how much, how many fail, how dirty the
+feed is. Amounts of different currencies are never added. `failure_rate` is that of the day,
+provider and currency over all statuses.
 """
 
 from pyspark.sql import DataFrame
@@ -21,7 +22,9 @@ class PaymentsDaily(Table):
     payments = column("bigint", "Charges.", ge=1)
     amount = column("decimal(20,2)", "Their sum, in `currency`.", ge=0)
     average_amount = column("decimal(20,2)", "Sum by count, rounded half up.", ge=0)
-    failure_rate = column("double", "Failed charges by all of the day, provider, currency.", ge=0, le=1)
+    failure_rate = column(
+        "double", "Failed charges by all of the day, provider, currency.", ge=0, le=1
+    )
     dirty_share = column("double", "Charges whose last event had to be mended.", ge=0, le=1)
 
     layout = Layout(scope=recompute_days(at="created_at", on="created_on"))

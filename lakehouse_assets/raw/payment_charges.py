@@ -1,7 +1,8 @@
 """raw.payment_charges: one row per record of the Kafka topic `payment_charges`.
 
-Charges of several providers as they were sent, with every kind of dirt; nothing is cleaned and nothing is refused.
-The rules here measure how dirty the feed is; what is done about it is staging's business.
+Charges of several providers as they were sent, with every kind of dirt; nothing is cleaned and
+nothing is refused. The rules here measure how dirty the feed is; what is done about it is
+staging's business.
 """
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
@@ -73,7 +74,10 @@ class PaymentCharges(RawTable):
             threshold=0.25,
         ),
         Rule(
-            "currency_case", "currency = upper(currency)", "currencies are upper case", threshold=0.9
+            "currency_case",
+            "currency = upper(currency)",
+            "currencies are upper case",
+            threshold=0.9,
         ),
     )
 

@@ -1,7 +1,8 @@
 """semantic.payments: one row per charge, as its provider last described it.
 
-Staging holds every event of a charge. The last word has the greatest `updated_at`, then the greatest content, so that
-every order of arrival ends in the same row. Nothing is enriched, summed or removed.
+Staging holds every event of a charge. The last word has the greatest `updated_at`, then the
+greatest content, so that every order of arrival ends in the same row. Nothing is enriched,
+summed or removed.
 """
 
 from pyspark.sql import DataFrame
@@ -21,6 +22,7 @@ class Payments(StgPaymentCharges):
         unique_text=("charge_id", "event_id", "payment_method_id", "order_id"),
     )
     rules = ()
+    refuses = False
 
 
 def transform(events: DataFrame) -> DataFrame:

@@ -120,23 +120,32 @@ def cleaned(raw: Row) -> Row:
     return {name: row[name] for name in CONTENT}
 
 
-RULES: dict[str, Callable[[Row], bool]] = {
+def _absent_or(column: str, holds: Callable[[Any], bool]) -> Callable[[Row], bool]:
+    """A missing value is judged by the rule that it be present, and by no other."""
+    return lambda row: row[column] is None or holds(row[column])
+
+
+def _on_time(column: str) -> Callable[[Row], bool]:
+    return lambda row: row[column] is None or row[column] <= row["arrived_at"] + AHEAD
+
+
+RULES: dict[str, Callable[[Row], bool]] = {  # in the order in which reasons are given
     "event_id_present": lambda row: row["event_id"] is not None,
-    "charge_id_present": lambda row: row["charge_id"] is not None,
     "provider_present": lambda row: row["provider"] is not None,
+    "charge_id_present": lambda row: row["charge_id"] is not None,
     "amount_present": lambda row: row["amount"] is not None,
-    "amount_not_negative": lambda row: row["amount"] >= 0,
-    "currency_known": lambda row: row["currency"] is None or row["currency"] in CURRENCIES,
+    "amount_not_negative": _absent_or("amount", lambda amount: amount >= 0),
+    "currency_known": _absent_or("currency", lambda currency: currency in CURRENCIES),
     "created_at_present": lambda row: row["created_at"] is not None,
     "updated_at_present": lambda row: row["updated_at"] is not None,
-    "created_not_in_future": lambda row: row["created_at"] <= row["arrived_at"] + AHEAD,
-    "updated_not_in_future": lambda row: row["updated_at"] <= row["arrived_at"] + AHEAD,
+    "created_not_in_future": _on_time("created_at"),
+    "updated_not_in_future": _on_time("updated_at"),
 }
 
 
 def refused(row: Row) -> str | None:
-    """The first rule that a cleaned row breaks."""
-    return next((name for name, holds in RULES.items() if not holds(row)), None)
+    """The rules that a cleaned row breaks."""
+    return ", ".join(name for name, holds in RULES.items() if not holds(row)) or None
 
 
 def _clean_text(value: str) -> str | None:

@@ -1,1 +1,3 @@
-"""One row per event, cleaned and typed; rows that break a rule are set aside. Never joins, never sums."""
+"""One row per event, cleaned and typed; rows that break a rule are set aside. Never joins, never
+sums.
+"""

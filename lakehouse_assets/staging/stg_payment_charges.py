@@ -1,14 +1,16 @@
 """staging.stg_payment_charges: one row per charge event, cleaned.
 
-Raw keeps every delivery. Here an event stands once, its newest version, then by content; every spelling of "nothing"
-is NULL and codes are upper case. Which event of a charge is the last word is semantic.payments' business. Nothing is
-joined or summed.
+Raw keeps every delivery. Here an event stands once, its newest version, then by content; every
+spelling of "nothing" is NULL and codes are upper case. Which event of a charge is the last word
+is semantic.payments' business. Nothing is joined or summed.
 """
 
-from pyspark.sql import DataFrame
+from typing import ClassVar
+
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.contract import Layout, Rule, Table, column, newest
+from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.payment_charges import payment_charges
 from lakehouse_assets.staging.clean import boolean, country, lower, spells_nothing, text, upper
@@ -27,7 +29,7 @@ WORDS = (
 AHEAD = "interval 5 minutes"  # how far a provider's clock may be ahead of Kafka's
 
 
-class StgPaymentCharges(Table):
+class StgPaymentCharges(StagingTable):
     event_id = column("string", "The provider's event id.", key=True)
     event_type = column("string", "What happened, lower case.", nullable=True)
     provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
@@ -59,14 +61,13 @@ class StgPaymentCharges(Table):
     created_at = column("timestamp", "When the charge was made, UTC.")
     updated_at = column("timestamp", "When the provider last changed it, UTC.")
     is_dirty = column("boolean", "Whether anything had to be mended.")
-    arrived_at = column("timestamp", "When Kafka first received this version, UTC.")
 
     layout = Layout(
         partitioned_by="days(created_at)",
         scope=newest(by="updated_at", at="created_at"),
         unique_text=("event_id", "charge_id", "payment_method_id", "order_id"),
     )
-    rules = (
+    rules: ClassVar[tuple[Rule, ...]] = (
         Rule("created_not_in_future", f"created_at <= arrived_at + {AHEAD}"),
         Rule("updated_not_in_future", f"updated_at <= arrived_at + {AHEAD}"),
     )
@@ -102,10 +103,11 @@ def transform(charges: DataFrame) -> DataFrame:
         "updated_at",
         (spells_nothing(*WORDS) | mended()).alias("is_dirty"),
         "arrived_at",
+        F.expr(RECORD),
     )
 
 
-def mended() -> "F.Column":
+def mended() -> Column:
     """What cleaning changed or dropped beside spelled nulls."""
     dropped = [
         text(c).isNotNull() & country(c).isNull() for c in ("card_country", "billing_country")

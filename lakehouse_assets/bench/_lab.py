@@ -1,0 +1,239 @@
+"""What benches and chaos share: a lake that vanishes afterwards, and a meter for what work costs."""
+
+import os
+import random
+import shutil
+import signal
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import psutil
+
+from lakehouse_assets import settings
+from lakehouse_assets.services.host import ServiceError, free
+from lakehouse_assets.services.service import Service, start_all
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from lakehouse_assets.lake.lake import Lake
+    from lakehouse_assets.lake.table import LakeTable
+
+LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
+# What would point a bench at somebody's real lake, or change what it does.
+FOREIGN = (
+    "LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE", "LAKEHOUSE_CATALOG_URI",
+    "LAKEHOUSE_WAREHOUSE", "LAKEHOUSE_FIRST_HOUR", "LAKEHOUSE_KILL_AT", "LAKEHOUSE_ALERT_URL",
+    "DAGSTER_HOME",
+)  # fmt: skip
+TRIES = 100  # random port ranges
+HOURS = 48  # hours of a topic that one catching up goes through
+SAMPLE_S = 0.1
+
+
+class Lab:
+    """A running lake of its own; `lake(name)` opens further ones beside it on the same services."""
+
+    def __init__(self, folder: Path, services: Sequence[Service]) -> None:
+        self.folder, self.services = folder, list(services)
+
+    def pid(self, name: str) -> int:
+        pid = next(s for s in self.services if s.name == name).status().pid
+        if pid is None:
+            raise ServiceError(f"{name} is not running; its log is under {self.folder}")
+        return pid
+
+    @contextmanager
+    def lake(self, name: str, keep: bool = False) -> Iterator["Lake"]:
+        """An empty lake (or the kept one of that name), also for processes started meanwhile."""
+        from lakehouse_assets.lake.lake import Lake
+
+        folder = self.folder / "lakes" / name
+        folder.mkdir(parents=True, exist_ok=True)
+        there = {
+            "LAKEHOUSE_CATALOG_URI": f"sqlite:///{folder / 'catalog.db'}",
+            "LAKEHOUSE_WAREHOUSE": str(folder / "warehouse"),
+        }
+        with environment(there):
+            opened = Lake(run=f"bench {name}")
+            try:
+                yield opened
+            finally:
+                opened.close()
+                if not keep:
+                    shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def lab(*services: Service) -> Iterator[Lab]:
+    """Start the services in a temporary folder, on free ports; stop and delete all at the end."""
+    folder = Path(tempfile.mkdtemp(prefix="lakehouse-lab-")).resolve()
+    there = {
+        "LAKEHOUSE_HOME": str(folder),
+        "LAKEHOUSE_JARS": str(settings.jars_home()),
+        "LAKEHOUSE_PORT_OFFSET": str(free_port_offset()),
+    }
+    names = ", ".join(s.name for s in services)
+    with interruptible(), environment(dict.fromkeys(FOREIGN) | there):
+        try:
+            began = time.monotonic()
+            start_all(services)
+            say(f"{names} up in {time.monotonic() - began:.1f} s, in a lake of their own")
+            yield Lab(folder, services)
+        finally:
+            with uninterrupted():
+                for service in reversed(services):
+                    service.stop()
+                shutil.rmtree(folder, ignore_errors=True)
+
+
+def free_port_offset() -> int:
+    """All ports free, and below those that the system gives to outgoing connections."""
+    for _ in range(TRIES):
+        offset = random.randrange(1_000, 17_000)
+        if all(free(port + offset) for port in settings.PORTS.values()):
+            return offset
+    raise ServiceError(f"no free range of ports after {TRIES} tries; what occupies so many?")
+
+
+@contextmanager
+def environment(changes: dict[str, str | None]) -> Iterator[None]:
+    """Other settings for a while; None removes a variable."""
+    before = {name: os.environ.get(name) for name in changes}
+    try:
+        _set(changes)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(changes: dict[str, str | None]) -> None:
+    for name, value in changes.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """SIGTERM and a closed terminal end like Ctrl-C, so that everything is stopped and deleted."""
+    with _handling((signal.SIGTERM, signal.SIGHUP), signal.default_int_handler):
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """An impatient second Ctrl-C must not leave a broker behind; the stopping is bounded anyway."""
+    with _handling((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), signal.SIG_IGN):
+        yield
+
+
+@contextmanager
+def _handling(signals: Sequence[signal.Signals], handler: "signal._HANDLER") -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread may say what a signal does
+        return
+    before = {number: signal.signal(number, handler) for number in signals}
+    try:
+        yield
+    finally:
+        for number, old in before.items():
+            signal.signal(number, old)
+
+
+class Meter:
+    """Wall, CPU and peak memory of some processes during a `with` block."""
+
+    def __init__(self, *pids: int) -> None:
+        self._processes = [psutil.Process(pid) for pid in pids]
+        self._done = threading.Event()
+        self.wall_s = self.cpu_s = self.peak_mb = 0.0
+
+    def __enter__(self) -> "Meter":
+        self._sampler = threading.Thread(target=self._sample, daemon=True)
+        self._sampler.start()
+        self._cpu, self._began = self._cpu_now(), time.perf_counter()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.wall_s = time.perf_counter() - self._began
+        self.cpu_s = self._cpu_now() - self._cpu
+        self._done.set()
+        self._sampler.join()
+
+    def _cpu_now(self) -> float:
+        return sum(t.user + t.system for t in (p.cpu_times() for p in self._processes))
+
+    def _sample(self) -> None:
+        while not self._done.wait(SAMPLE_S):
+            resident = sum(p.memory_info().rss for p in self._processes)
+            self.peak_mb = max(self.peak_mb, resident / 2**20)
+
+
+def say(text: str) -> None:
+    """A line for people; standard output belongs to the result."""
+    from rich.console import Console
+
+    Console(stderr=True, highlight=False).print(text, soft_wrap=True, markup=False)
+
+
+@contextmanager
+def doing(what: str) -> Iterator[None]:
+    """A spinner on a terminal; the time it took on every console."""
+    from rich.console import Console
+
+    began = time.monotonic()
+    with Console(stderr=True).status(what):
+        yield
+    say(f"{what}: {time.monotonic() - began:.1f} s")
+
+
+def tables() -> "dict[str, LakeTable]":
+    """Every table by name, parents before children; without Dagster, which takes seconds."""
+    import importlib
+
+    from lakehouse_assets.lake.table import discover
+
+    return discover(importlib.import_module(f"lakehouse_assets.{layer}") for layer in LAYERS)
+
+
+def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]") -> int:
+    """What the sensor's runs would do until nothing is new; returns the number of commits.
+
+    A topic that was filled across the full hour has more than one hour to go through.
+    """
+    from lakehouse_assets.lake.advance import advance
+    from lakehouse_assets.lake.kafka import hour_of, now
+
+    commits = 0
+    for _ in range(HOURS):
+        hour = _open_hour(lake, wanted)
+        for table in wanted:
+            at = hour or hour_of(now())
+            commits += len(advance(lake, table, at if table.hourly else None).published)
+        if hour is None or _open_hour(lake, wanted) is None:
+            return commits
+    raise RuntimeError(f"still behind after {HOURS} hours; is something producing faster?")
+
+
+def _open_hour(lake: "Lake", wanted: "Sequence[LakeTable]") -> "datetime | None":
+    """The oldest hour with records that a raw table among them has not read."""
+    from lakehouse_assets.lake import ingest
+    from lakehouse_assets.lake.kafka import Kafka
+
+    hours = []
+    for table in wanted:
+        if not table.topic:
+            continue
+        lake.catalog.ensure(table.contract)
+        kafka = Kafka()
+        topic = kafka.topic(table.topic)
+        _, start = ingest.position(lake.catalog.head(table.name), topic)
+        hours.append(ingest.first_open_hour(kafka, topic, start, settings.first_hour()))
+    return min((hour for hour in hours if hour), default=None)

@@ -1,0 +1,1 @@
+"""What one types: `lakehouse <command>`, a file per family. Heavy imports wait for a command."""

@@ -1,0 +1,48 @@
+"""What a table's newest commit says: the batch, the progress, the counts. Plain data."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a published batch says of itself, in its snapshot's summary."""
+
+    commit: int
+    epoch: int
+    progress: dict[
+        str, Any
+    ]  # raw: topic id, generation, next offsets; else parent -> [commit, epoch]
+    code: str = ""
+    run: str = ""
+    hour: str = ""
+    at: str = ""  # the column of `ranges`
+    ranges: list[list[str]] | None = None  # where in `at` rows changed; None: anywhere
+
+    def progress_of(self) -> dict[str, Any]:
+        """Progress by source: each parent's commit and epoch, or the topic's offsets."""
+        if "topic" not in self.progress:
+            return self.progress
+        return {f"kafka.{self.progress['topic']}": self.progress["next"]}
+
+
+@dataclass(frozen=True)
+class Head:
+    """A table as its readers see it now."""
+
+    name: str
+    snapshot_id: int
+    stamp: Stamp
+    rows: int
+    published_ms: int
+    tallies: list[dict[str, Any]] = field(default_factory=list)  # newest first
+    held: dict[str, Stamp] = field(default_factory=dict)  # failed branch -> what it would have been
+    files: int = 0  # data and delete files that a reader opens
+    snapshots: int = 0
+    care: dict[str, Any] = field(default_factory=dict)  # what maintenance did last
+
+    def news_rows(self, consumed: int) -> float:
+        """Rows written by the commits after one; infinite when their tallies are gone."""
+        newer = [t for t in self.tallies if t["commit"] > consumed]
+        known = len(newer) == self.stamp.commit - consumed
+        return sum(t["batch"] for t in newer) if known else float("inf")

@@ -1,0 +1,31 @@
+"""Names that Dagster's side of the engine shares: keys, partitions, tags, checks."""
+
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from lakehouse_assets import settings
+
+NEWS = "lakehouse/news"  # run tag of the sensor: take the news, do not compute the hour anew
+HELD = "publishes"  # the check that is red while a batch is held
+UNIQUE = "key_is_unique"
+HOUR_FORMAT = "%Y-%m-%d-%H:%M"
+
+
+def hours() -> dg.HourlyPartitionsDefinition:
+    """From the hour of first set-up to the open hour, which is included."""
+    return dg.HourlyPartitionsDefinition(
+        start_date=settings.first_hour(), end_offset=1, fmt=HOUR_FORMAT, timezone="UTC"
+    )
+
+
+def parse_hour(partition: str) -> datetime:
+    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=UTC)
+
+
+def asset_key(name: str) -> dg.AssetKey:
+    return dg.AssetKey(name.split("."))
+
+
+def topic_key(topic: str) -> dg.AssetKey:
+    return dg.AssetKey(["kafka", topic])

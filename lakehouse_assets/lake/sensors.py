@@ -1,0 +1,219 @@
+"""What starts runs by itself: one sensor per source, and the daily look at every rule.
+
+A tick compares offsets in Kafka with what the raw tables say they have, and every table's progress
+with its parents' heads. It starts no Spark and keeps no memory: the tables' own commits are the
+truth, so a run that died, at whatever moment, is noticed because its rows are still missing.
+
+Freshness is judged here, by lag, and not by a FreshnessPolicy, which would call a quiet source
+late. Nothing has an AutomationCondition: `eager()` over hourly parents counts every empty hour as
+missing, and one run per source carries the news to the marts in order. A table with parents of two
+sources is downstream of both, so either's sensor brings it up to date.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import dagster as dg
+
+from lakehouse_assets import settings
+from lakehouse_assets.lake import derive, runs
+from lakehouse_assets.lake.catalog import Catalog, NoTable
+from lakehouse_assets.lake.head import Head, Stamp
+from lakehouse_assets.lake.ingest import RecordsLost, first_open_hour, position
+from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.names import HOUR_FORMAT, NEWS, asset_key
+from lakehouse_assets.lake.runs import SOURCE
+from lakehouse_assets.lake.table import LakeTable
+
+TICK_S = 5  # Dagster's daemon looks no more often than this
+DAILY = "0 4 * * *"  # UTC, when few people wait for a run
+
+
+@dataclass(frozen=True)
+class Source:
+    """A group of topics and all that is made of them."""
+
+    group: str
+    raw: list[LakeTable]
+    derived: list[LakeTable]  # parents before children
+    about: list[LakeTable]  # the lake's tables about itself, which have no parents: always last
+
+    @property
+    def tables(self) -> list[LakeTable]:
+        return [*self.raw, *self.derived, *self.about]
+
+    def onward(self, begin: set[str], held: Iterable[str]) -> list[LakeTable]:
+        """Those tables and everything their rows go on to; a held table lets nothing through."""
+        reached = begin - set(held)
+        for table in self.derived:
+            parents = {p.name for p in table.parents.values()}
+            if parents & reached and table.name not in held:
+                reached.add(table.name)
+        return [t for t in [*self.raw, *self.derived] if t.name in reached]
+
+
+@dataclass
+class Look:
+    """What one look at a source found."""
+
+    tables: list[LakeTable] = field(default_factory=list)  # to run; empty: nothing to do
+    hour: datetime | None = None  # of the hourly ones among them
+    lag: int = 0  # records in Kafka that no raw table has
+    notes: list[str] = field(default_factory=list)  # what keeps a table back, and the way out
+
+
+def sources(tables: dict[str, LakeTable]) -> list[Source]:
+    """The groups of the raw tables, each with its share of the lake."""
+    groups = sorted({t.group for t in tables.values() if t.topic})
+    return [_source(group, tables) for group in groups]
+
+
+def look(source: Source) -> Look:
+    """What a run should do now. Raises KafkaDown; asks for bounded metadata only."""
+    lake, kafka, found = Lake(), Kafka(), Look()
+    heads = {t.name: _head(lake.catalog, t) for t in source.tables}
+    held = {t.name for t in source.tables if _is_held(t, heads[t.name])}
+    found.notes = [_told(lake.catalog, name, heads[name]) for name in sorted(held)]
+    hours = {t.name: _unread(kafka, t, heads[t.name], found) for t in source.raw}
+    open_hours = {name: hour for name, hour in hours.items() if hour and name not in held}
+    found.hour = min(open_hours.values(), default=None)
+    begin = {name for name, hour in open_hours.items() if hour == found.hour}
+    begin |= {t.name for t in source.derived if _is_behind(lake, t, heads)}
+    found.tables = source.onward(begin, held)
+    for table in source.about:
+        if table.name not in held and (found.tables or _is_out_of_date(table, heads, source)):
+            found.tables.append(table)
+    if found.hour is None and any(t.hourly for t in found.tables):
+        found.hour = _last_hour(heads, source)
+    return found
+
+
+def source_sensors(tables: dict[str, LakeTable]) -> list[dg.SensorDefinition]:
+    return [_sensor(source) for source in sources(tables)]
+
+
+def data_quality() -> dg.ScheduleDefinition:
+    """Every rule over every table as it stands, not only over the newest batch."""
+    job = dg.define_asset_job(
+        "data_quality",
+        selection=dg.AssetSelection.all_asset_checks(),
+        description="Executes every check of every table over all rows; writes nothing.",
+        tags={SOURCE: "data_quality"},
+    )
+    return dg.ScheduleDefinition(
+        name="data_quality_daily",
+        job=job,
+        cron_schedule=DAILY,
+        execution_timezone="UTC",
+        default_status=dg.DefaultScheduleStatus.RUNNING,
+    )
+
+
+def _sensor(source: Source) -> dg.SensorDefinition:
+    topics = ", ".join(f"`{t.topic}`" for t in source.raw)
+
+    @dg.sensor(
+        name=f"{source.group}_news",
+        asset_selection=dg.AssetSelection.assets(*[asset_key(t.name) for t in source.tables]),
+        default_status=dg.DefaultSensorStatus.RUNNING,
+        minimum_interval_seconds=TICK_S,
+        description=f"Looks for unread records of {topics} and starts one run at a time for them.",
+    )
+    def sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
+        return tick(context.instance, source)
+
+    return sensor
+
+
+def tick(instance: dg.DagsterInstance, source: Source) -> dg.RunRequest | dg.SkipReason:
+    """One run for the oldest hour with news, or the reason why not.
+
+    There is no run key: Dagster would never again start a run under a key that it has seen.
+    """
+    runs.reap(instance)
+    wait = runs.in_flight(instance, source.group) or runs.resting(instance, source.group)
+    if wait:
+        return dg.SkipReason(wait)
+    try:
+        found = look(source)
+    except KafkaDown as down:
+        return dg.SkipReason(str(down))
+    if not found.tables:
+        return dg.SkipReason("; ".join([f"nothing new, lag {found.lag} records", *found.notes]))
+    hourly = found.hour is not None and any(t.hourly for t in found.tables)
+    return dg.RunRequest(
+        partition_key=f"{found.hour:{HOUR_FORMAT}}" if hourly else None,
+        asset_selection=[asset_key(t.name) for t in found.tables],
+        tags={NEWS: "true", SOURCE: source.group},
+    )
+
+
+def _source(group: str, tables: dict[str, LakeTable]) -> Source:
+    raw = [t for t in tables.values() if t.topic and t.group == group]
+    reached = {t.name for t in raw}
+    derived = []
+    for table in tables.values():
+        if reached & {p.name for p in table.parents.values()}:
+            reached.add(table.name)
+            derived.append(table)
+    return Source(group, raw, derived, [t for t in tables.values() if t.source is not None])
+
+
+def _head(catalog: Catalog, table: LakeTable) -> Head:
+    try:
+        return catalog.head(table.name)
+    except NoTable:
+        return Head(table.name, -1, Stamp(commit=0, epoch=1, progress={}), 0, 0)
+
+
+def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime | None:
+    """The oldest hour in which the table's topic has records that the table has not."""
+    try:
+        topic = kafka.topic(table.topic)
+        _, start = position(head, topic)
+        found.lag += sum(max(topic.latest[p] - o, 0) for p, o in start.items())
+        return first_open_hour(kafka, topic, start, settings.first_hour())
+    except NoTopic:
+        found.notes.append(f"topic {table.topic} does not exist yet")
+    except RecordsLost as lost:
+        found.notes.append(str(lost))
+    return None
+
+
+def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
+    """A parent has batches the table never took: a run died between the two."""
+    if any(heads[p.name].snapshot_id < 0 for p in table.parents.values() if p.name in heads):
+        return False
+    try:
+        return bool(derive.news(lake, table, heads[table.name]).fresh)
+    except NoTable:
+        return False  # a parent of another source, not made yet
+
+
+def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) -> bool:
+    """A table about the lake has not told of a batch: the run died before its end."""
+    told = heads[about.name].stamp.progress
+    others = [heads[t.name] for t in source.tables if t.layer != about.layer]
+    made = [h for h in others if h.snapshot_id >= 0]
+    return any(told.get(h.name) != [h.stamp.commit, h.stamp.epoch] for h in made)
+
+
+def _is_held(table: LakeTable, head: Head) -> bool:
+    return any(stamp.code == table.code_version() for stamp in head.held.values())
+
+
+def _told(catalog: Catalog, name: str, head: Head) -> str:
+    branch, stamp = min(head.held.items(), key=lambda item: item[1].commit)
+    since = datetime.fromtimestamp(catalog.branch_snapshot(name, branch).timestamp_ms / 1000, UTC)
+    return (
+        f"{name} is held since {since:%Y-%m-%d %H:%M:%S} UTC: batch {stamp.commit} broke an "
+        f"invariant (branch {branch}). Fix code or input, then `lakehouse release {name}`"
+    )
+
+
+def _last_hour(heads: dict[str, Head], source: Source) -> datetime:
+    """The hour a died run was at: that of the newest raw batch."""
+    stated = [heads[t.name].stamp.hour for t in source.raw if heads[t.name].stamp.hour]
+    return datetime.fromisoformat(max(stated)).replace(tzinfo=UTC) if stated else hour_of(now())

@@ -1,0 +1,154 @@
+"""Dagster's two programs: the webserver with the UI; the daemon with sensors and schedules.
+
+Both work on one instance under `<home>/dagster`, whose dagster.yaml is a copy of the one in the
+repository's root. Whatever they started, code servers and runs, ends with them.
+"""
+
+import contextlib
+import json
+import shutil
+import sqlite3
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from urllib.error import URLError
+from urllib.request import urlopen
+
+import psutil
+
+from lakehouse_assets import settings
+from lakehouse_assets.services.host import HOST, ServiceError, ended, locked
+from lakehouse_assets.services.service import MARK, Service
+
+WORKSPACE = settings.ROOT / "workspace.yaml"
+HEARTBEAT_S = 180  # the daemon writes one every 30 s; a busy machine may be late
+LEFTOVER_PATIENCE_S = 5  # for a run to note that it was stopped
+MAKE_INSTANCE = """
+from dagster import DagsterInstance
+with DagsterInstance.get() as instance:
+    instance.get_runs_count(), instance.get_daemon_heartbeats(), instance.all_instigator_state()
+"""
+
+
+def dagster_home() -> Path:
+    return settings.home() / "dagster"
+
+
+def dagster_env() -> dict[str, str]:
+    """What points any Dagster command at this lake's instance."""
+    return {"DAGSTER_HOME": str(dagster_home()), "DAGSTER_DISABLE_TELEMETRY": "yes"}
+
+
+class _DagsterService(Service):
+    start_timeout_s = 90
+
+    @property
+    def folder(self) -> Path:
+        return dagster_home()
+
+    def env(self) -> dict[str, str]:
+        return super().env() | dagster_env()
+
+    def prepare(self) -> None:
+        """The databases are made by one process, before two programs would make them at once."""
+        home = dagster_home()
+        with locked(settings.home() / "run" / "dagster-home.lock", self.start_timeout_s):
+            home.mkdir(parents=True, exist_ok=True)
+            root = settings.ROOT / "dagster.yaml"
+            if root.exists():
+                shutil.copyfile(root, home / "dagster.yaml")
+            if (home / "ready").exists():
+                return
+            done = subprocess.run(
+                [sys.executable, "-c", MAKE_INSTANCE],
+                env=self.env(), cwd=home, capture_output=True, text=True, timeout=120,
+            )  # fmt: skip
+            if done.returncode:
+                raise ServiceError(f"dagster: no instance in {home}:\n{done.stderr[-2000:]}")
+            (home / "ready").touch()
+
+    def stop(self) -> bool:
+        """With its code server and its runs, which would go on without it."""
+        stopped = super().stop()
+        left = self._family()
+        for process in left:
+            _ask_to_end(process)
+        deadline = time.monotonic() + LEFTOVER_PATIENCE_S
+        for process in left:
+            if not ended(process, max(0.0, deadline - time.monotonic())):
+                process.kill()
+        return stopped
+
+    def _family(self) -> list[psutil.Process]:
+        """What still carries this service's mark: it is inherited by everything it started."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get(MARK) == str(self.run_file):
+                    found.append(process)
+            except (OSError, psutil.Error):
+                continue
+        return found
+
+
+class Webserver(_DagsterService):
+    name = "dagster"
+    port_names = ("dagster",)
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{settings.port('dagster')}"
+
+    def command(self) -> list[str]:
+        program = [sys.executable, "-m", "dagster_webserver", "-h", HOST]
+        return [*program, "-p", str(settings.port("dagster")), "-w", str(WORKSPACE)]
+
+    def probe(self) -> bool:
+        try:
+            with urlopen(f"{self.url}/server_info", timeout=1) as answer:
+                return "dagster_webserver_version" in json.load(answer)
+        except (URLError, OSError, ValueError):
+            return False
+
+
+class Daemon(_DagsterService):
+    name = "dagster-daemon"
+
+    def command(self) -> list[str]:
+        return [sys.executable, "-m", "dagster._daemon", "run", "-w", str(WORKSPACE)]
+
+    def probe(self) -> bool:
+        """Has it written a heartbeat lately, and since it was started?"""
+        process = self._recorded()
+        if process is None:
+            return False
+        beat = _newest_heartbeat(dagster_home() / "history" / "runs.db")
+        if beat is None:
+            return True  # its storage is not in a file here; that it lives must do
+        return beat > max(process.create_time(), time.time() - HEARTBEAT_S)
+
+
+def _newest_heartbeat(database: Path) -> float | None:
+    """Read without Dagster, whose import takes seconds; None: there is no such database."""
+    if not database.exists():
+        return None
+    try:
+        runs = sqlite3.connect(f"file:{database}?mode=ro", uri=True, timeout=1)
+        try:
+            row = runs.execute("select max(timestamp) from daemon_heartbeats").fetchone()
+        finally:
+            runs.close()
+    except sqlite3.Error:
+        return 0.0
+    return _epoch(row[0]) if row and row[0] else 0.0
+
+
+def _epoch(said: str) -> float:
+    return datetime.fromisoformat(said).replace(tzinfo=UTC).timestamp()
+
+
+def _ask_to_end(process: psutil.Process) -> None:
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process.terminate()

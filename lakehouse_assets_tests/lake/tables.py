@@ -1,0 +1,203 @@
+"""Bare tables: the smallest contracts on which each of the engine's rules shows, and how tests feed them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from confluent_kafka import Producer
+from confluent_kafka.admin import AdminClient
+from confluent_kafka.cimpl import NewTopic
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
+
+from lakehouse_assets import settings
+from lakehouse_assets.lake import scope
+from lakehouse_assets.lake.contract import (
+    Layout,
+    RawTable,
+    Rule,
+    Table,
+    column,
+    newest,
+    recompute_all,
+    recompute_days,
+    recompute_keys,
+)
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.publish import Change, Published, publish
+from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
+from lakehouse_assets_tests.support import rows
+
+Row = dict[str, Any]
+
+DAY = datetime(2024, 3, 1, tzinfo=UTC)
+HOUR = timedelta(hours=1)
+
+
+class Notes(RawTable, name="raw.notes"):
+    """raw.notes: one row per record."""
+
+    id = column("string", "Whose note.")
+    amount = column("decimal(10,2)", "How much.")
+    count = column("int", "How many.")
+    made_at = column("timestamp", "When, UTC.")
+    tags = column("struct<colour:string,shape:string>", "Texts only.")
+
+
+class Events(Table, name="bare.events"):
+    """bare.events: one row per delivery; never changed, only added to."""
+
+    seq = column("int", "Which delivery.", key=True)
+    id = column("string", "Whose.", nullable=True)
+    at = column("timestamp", "When; the same for all deliveries of an id, UTC.", nullable=True)
+    version = column("int", "Which version of it.", nullable=True)
+    amount = column("int", "How much.", nullable=True)
+    arrived_at = column("timestamp", "When it came, UTC.", nullable=True)
+    layout = Layout(partitioned_by="days(at)")
+
+
+class Latest(Table, name="bare.latest"):
+    """bare.latest: one row per id, its newest version."""
+
+    id = column("string", "Whose.", key=True)
+    at = column("timestamp", "When, UTC.")
+    version = column("int", "Which version of it.", nullable=True)
+    amount = column("int", "How much.", nullable=True, ge=0, le=100)
+    arrived_at = column("timestamp", "When it first came, UTC.", nullable=True)
+    layout = Layout(partitioned_by="days(at)", scope=newest(by="version", at="at"))
+    rules = (Rule("even", "amount % 2 = 0", "amounts are even", threshold=0.5),)
+
+
+class Totals(Table, name="bare.totals"):
+    """bare.totals: one row per id whose amounts sum to something positive."""
+
+    id = column("string", "Whose.", key=True, nullable=True)
+    at = column("timestamp", "When, UTC.")
+    total = column("bigint", "Sum of amounts.", le=100)
+    deliveries = column("bigint", "How many were added.", ge=2)
+    layout = Layout(partitioned_by="days(at)", scope=recompute_keys(at="at"))
+
+
+class Daily(Table, name="bare.daily"):
+    """bare.daily: one row per day and id with a positive sum."""
+
+    on_day = column("date", "Day, UTC.", key=True)
+    id = column("string", "Whose.", key=True, nullable=True)
+    total = column("bigint", "Sum of amounts.", le=100)
+    layout = Layout(scope=recompute_days(at="at", on="on_day"))
+
+
+class Overall(Table, name="bare.overall"):
+    """bare.overall: one row per version number with a positive sum."""
+
+    version = column("int", "Which version.", key=True, nullable=True)
+    total = column("bigint", "Sum of amounts.", le=100)
+    layout = Layout(scope=recompute_all())
+
+
+def latest_of(events: DataFrame) -> DataFrame:
+    return events.select("id", "at", "version", "amount", "arrived_at")
+
+
+def totals_of(events: DataFrame) -> DataFrame:
+    grouped = events.groupBy("id", "at").agg(
+        F.sum("amount").alias("total"), F.count(F.lit(1)).alias("deliveries")
+    )
+    return grouped.where("total > 0")
+
+
+def daily_of(events: DataFrame) -> DataFrame:
+    grouped = events.groupBy(F.to_date("at").alias("on_day"), "id")
+    return grouped.agg(F.sum("amount").alias("total")).where("total > 0")
+
+
+def overall_of(events: DataFrame) -> DataFrame:
+    return events.groupBy("version").agg(F.sum("amount").alias("total")).where("total > 0")
+
+
+EVENTS = LakeTable(Events, "bare")
+LATEST = table_asset(Latest, latest_of, events=EVENTS)
+TOTALS = table_asset(Totals, totals_of, events=EVENTS)
+DAILY = table_asset(Daily, daily_of, events=EVENTS)
+OVERALL = table_asset(Overall, overall_of, events=EVENTS)
+
+
+def add(lake: Lake, table: LakeTable, *given: Row, stated: bool = True) -> Published:
+    """Publish rows to a parent; `stated`: its commit says in which hours of `at` they lie."""
+    lake.catalog.ensure(table.contract)
+    head = lake.catalog.head(table.name)
+    frame = rows(lake.spark, table.contract, *given)
+    instants = [r["at"].replace(tzinfo=None) for r in given if r.get("at")]
+    hours = [i.replace(minute=0, second=0, microsecond=0) for i in instants]
+    spans = scope.merge((h, h + HOUR) for h in hours)
+    said = ("at", scope.as_ranges(spans)) if stated else ("", None)
+    stamp = scope.next_stamp(head.stamp, at=said[0], ranges=said[1])
+    return publish(lake, table.contract, head, Change(frame, "append", stamp))
+
+
+def event(seq: int, id: str | None, version: int = 1, amount: int = 2, **more: Any) -> Row:
+    """A delivery on the first day, arrived in the order of `seq`, unless said otherwise."""
+    usual = {"at": DAY, "arrived_at": DAY + timedelta(seconds=seq)}
+    return {"seq": seq, "id": id, "version": version, "amount": amount, **usual, **more}
+
+
+def day(n: int) -> datetime:
+    return DAY + timedelta(days=n - 1)
+
+
+def on(n: int) -> date:
+    return day(n).date()
+
+
+def notes(topic: str, tombstones: bool = False) -> LakeTable:
+    return raw_table(Notes, topic=topic, group="bare", tombstones=tombstones)
+
+
+def make_topic(name: str, partitions: int = 1, **config: str) -> str:
+    """A topic; with `timestamps="producer"` its records carry the time that `send` gives them."""
+    kind = "CreateTime" if config.pop("timestamps", "") == "producer" else "LogAppendTime"
+    settled = {
+        "message.timestamp.type": kind,
+        "max.message.bytes": "10000000",
+        "message.timestamp.after.max.ms": str(10**15),
+        **{k.replace("_", "."): v for k, v in config.items()},
+    }
+    topic = NewTopic(name, num_partitions=partitions, config=settled)
+    client = admin()  # held until the answer is there
+    client.create_topics([topic], operation_timeout=10)[name].result(10)
+    return name
+
+
+def admin() -> AdminClient:
+    return AdminClient({"bootstrap.servers": settings.kafka_bootstrap()})
+
+
+def producer(**conf: Any) -> Producer:
+    usual = {"bootstrap.servers": settings.kafka_bootstrap(), "message.max.bytes": 10_000_000}
+    return Producer(usual | conf)
+
+
+def send(
+    topic: str, *values: bytes | None, at: datetime | None = None, partition: int = 0, key: str = ""
+) -> None:
+    """Records in the given order; `at` is their producer's time."""
+    sender = producer()
+    when = {"timestamp": int(at.timestamp() * 1000)} if at else {}
+    for value in values:
+        sender.produce(topic, value, key=key or None, partition=partition, **when)
+    assert sender.flush(20) == 0
+
+
+@contextmanager
+def own_lake(folder: Path) -> Iterator[Lake]:
+    """A lake with no table on the running services, for the tests of one module to share."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("LAKEHOUSE_CATALOG_URI", f"sqlite:///{folder / 'catalog.db'}")
+        patch.setenv("LAKEHOUSE_WAREHOUSE", str(folder / "warehouse"))
+        lake = Lake(run="test")
+        yield lake
+        lake.close()
