@@ -42,8 +42,7 @@ down: | $(LAKEHOUSE) ## stop everything this lake started; its data stays
 	@$(LAKEHOUSE) down $(ARGS)
 
 restart: setup ## down, then up
-	@$(LAKEHOUSE) down
-	@$(LAKEHOUSE) up $(ARGS)
+	@$(LAKEHOUSE) restart $(ARGS)
 
 wipe: | $(LAKEHOUSE) ## stop everything and delete this lake's data (not the packages and jars)
 	@$(LAKEHOUSE) wipe $(ARGS)
@@ -52,7 +51,7 @@ status: | $(LAKEHOUSE) ## services, tables, lag, last checks
 	@$(LAKEHOUSE) status $(ARGS)
 
 logs: | $(LAKEHOUSE) ## follow the services' logs
-	@$(LAKEHOUSE) logs $(ARGS)
+	@$(LAKEHOUSE) logs --follow $(ARGS)
 
 bench: setup ## measure, e.g. make bench ARGS="ingest --json"
 	@$(LAKEHOUSE) bench $(ARGS)

@@ -1,6 +1,5 @@
 """`lakehouse`: run the stack, make events, look at tables, mend what is held or set aside."""
 
-import sys
 from typing import Any
 
 import click
@@ -32,8 +31,7 @@ class Commands(click.Group):
             kind = type(error)
             if f"{kind.__module__}.{kind.__qualname__}" not in KNOWN:
                 raise
-            click.echo(f"error: {error}", err=True)
-            sys.exit(1)
+            raise click.ClickException(str(error)) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order in which one needs them

@@ -1,4 +1,4 @@
-"""What benches and chaos share: a lake that vanishes afterwards, and a meter for what work costs."""
+"""What benches and chaos share: a lake that vanishes afterwards, and a meter of what work costs."""
 
 import os
 import random
@@ -7,7 +7,7 @@ import signal
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -102,7 +102,7 @@ def free_port_offset() -> int:
 
 
 @contextmanager
-def environment(changes: dict[str, str | None]) -> Iterator[None]:
+def environment(changes: Mapping[str, str | None]) -> Iterator[None]:
     """Other settings for a while; None removes a variable."""
     before = {name: os.environ.get(name) for name in changes}
     try:
@@ -112,7 +112,7 @@ def environment(changes: dict[str, str | None]) -> Iterator[None]:
         _set(before)
 
 
-def _set(changes: dict[str, str | None]) -> None:
+def _set(changes: Mapping[str, str | None]) -> None:
     for name, value in changes.items():
         if value is None:
             os.environ.pop(name, None)
@@ -203,20 +203,24 @@ def tables() -> "dict[str, LakeTable]":
     return discover(importlib.import_module(f"lakehouse_assets.{layer}") for layer in LAYERS)
 
 
-def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]") -> int:
+def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) -> int:
     """What the sensor's runs would do until nothing is new; returns the number of commits.
 
-    A topic that was filled across the full hour has more than one hour to go through.
+    A topic that was filled across the full hour has more than one hour to go through. `tend`: with
+    maintenance after each table, as in a run.
     """
     from lakehouse_assets.lake.advance import advance
     from lakehouse_assets.lake.kafka import hour_of, now
+    from lakehouse_assets.lake.maintenance import maintain
 
     commits = 0
     for _ in range(HOURS):
         hour = _open_hour(lake, wanted)
         for table in wanted:
-            at = hour or hour_of(now())
-            commits += len(advance(lake, table, at if table.hourly else None).published)
+            outcome = advance(lake, table, (hour or hour_of(now())) if table.hourly else None)
+            commits += len(outcome.published)
+            if tend and outcome.published and outcome.head is not None:
+                maintain(lake, outcome.head)
         if hour is None or _open_hour(lake, wanted) is None:
             return commits
     raise RuntimeError(f"still behind after {HOURS} hours; is something producing faster?")

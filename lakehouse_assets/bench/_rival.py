@@ -13,8 +13,8 @@ import time
 from datetime import UTC, datetime
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.json as pj
+import pyarrow as pa  # type: ignore[import-untyped]
+import pyarrow.json as pj  # type: ignore[import-untyped]
 from confluent_kafka import Consumer, Message, TopicPartition
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.table import Table as IcebergTable
@@ -82,7 +82,7 @@ def _take(consumer: Consumer, count: int) -> list[Message]:
 def _parsed(messages: list[Message], columns: pa.Schema, coordinates: bool) -> pa.Table:
     wanted = pa.schema([pa.field(f.name, f.type) for f in columns if f.name in _own_fields()])
     parsed = pj.read_json(
-        io.BytesIO(b"\n".join([m.value() for m in messages])),
+        io.BytesIO(b"\n".join([m.value() or b"" for m in messages])),
         read_options=pj.ReadOptions(block_size=BLOCK_BYTES),
         parse_options=pj.ParseOptions(explicit_schema=wanted, unexpected_field_behavior="ignore"),
     )

@@ -17,6 +17,9 @@ TABLE = click.argument("table", metavar="TABLE")
 YES = click.option("--yes", is_flag=True, help="Do not ask.")
 HOUR_FORMAT = "%Y-%m-%d-%H:%M"
 LOOKS = ("show", "describe", "desc", "explain")  # statements that only look and are no queries
+WRITES = (
+    "insert", "update", "delete", "merge", "create", "drop", "alter", "truncate", "call", "replace",
+)  # fmt: skip
 
 
 @click.command()
@@ -34,7 +37,11 @@ def query(sql: str | None, file: Path | None, limit: int, as_json: bool) -> None
         raise click.UsageError("Give either the SQL or a --file with it.")
     text = (file.read_text() if file else sql or "").strip().rstrip(";")
     from pyspark.errors import PySparkException
+    from pyspark.logger import PySparkLogger
 
+    PySparkLogger.getLogger(
+        "SQLQueryContextLogger"
+    ).disabled = True  # a stack for each typing error
     common.tell_of_spark()
     with common.console(stderr=True).status("asking Spark"):
         try:
@@ -56,7 +63,13 @@ def _ask(text: str, limit: int) -> Any:
     from lakehouse_assets.lake.spark import open_session
 
     bare = re.sub(r"\A(\s|--[^\n]*(\n|\Z)|/\*.*?\*/)*", "", text, flags=re.DOTALL)
-    looks = bool(bare) and bare.split(None, 1)[0].lower() in LOOKS
+    verb = bare.split(None, 1)[0].lower() if bare else ""
+    if verb in WRITES:
+        raise click.ClickException(
+            f"`lakehouse query` only reads, and this begins with {verb.upper()}. Tables change by "
+            "publishing: see `lakehouse rebuild`, `drop`, `quarantine replay`."
+        )
+    looks = verb in LOOKS
     session = open_session()
     try:
         session.conf.set("spark.sql.defaultCatalog", settings.CATALOG)
@@ -74,7 +87,8 @@ def _distinct(names: list[str]) -> list[str]:
 
 def _short(error: Exception) -> str:
     """What Spark says of the SQL, without plan and stack; of an unknown table the nearest names."""
-    text = str(error).split("JVM stacktrace:")[0].strip()
+    text = re.split(r"JVM stacktrace:|== SQL", str(error))[0].strip()
+    text = re.sub(r"line (\d+)", lambda found: f"line {int(found[1]) - 1}", text)  # in brackets
     text = re.split(r";?\n'?[A-Z+][A-Za-z]*\b.*?[\[(#*]", text, maxsplit=1)[0].strip()
     if "[TABLE_OR_VIEW_NOT_FOUND]" in text and (named := re.search(r"view (\S+) cannot", text)):
         name = named[1].replace("`", "").removeprefix(f"{settings.CATALOG}.")

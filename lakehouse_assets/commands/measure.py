@@ -75,7 +75,8 @@ def _as_option(parameter: inspect.Parameter) -> click.Option:
     flag = "--" + parameter.name.replace("_", "-")
     default = None if parameter.default is parameter.empty else parameter.default
     if isinstance(default, bool) or parameter.annotation in (bool, "bool"):
-        return click.Option([flag, parameter.name], is_flag=True, default=bool(default))
+        both = f"{flag}/--no-{flag[2:]}" if default else flag
+        return click.Option([both, parameter.name], is_flag=True, default=bool(default))
     kinds: dict[object, type] = {"int": int, "float": float, "str": str}
     kind = kinds.get(parameter.annotation, parameter.annotation)
     known = kind if kind in (int, float, str) else type(default) if default is not None else str

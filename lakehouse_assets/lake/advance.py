@@ -145,10 +145,10 @@ def _once(
     """One batch: made from the newest head, published, or made again when that head moved."""
     for attempt in range(ATTEMPTS):
         head = lake.catalog.head(table.name)
-        _refuse_held(head, table)
         change = make(head)
         if change is None:
             return
+        _refuse_held(head, table, change)
         waypoint.passed("read", table.name)
         try:
             outcome.published.append(publish(lake, table.contract, head, change))
@@ -158,10 +158,10 @@ def _once(
                 raise
 
 
-def _refuse_held(head: Head, table: LakeTable) -> None:
+def _refuse_held(head: Head, table: LakeTable, change: Change) -> None:
     """The same input under the same code would fail the same way; do not try it every tick."""
     for branch, stamp in head.held.items():
-        if stamp.code == table.code_version():
+        if stamp.code == table.code_version() and stamp.progress == change.stamp.progress:
             raise Held(
                 f"{table.name}: batch {stamp.commit} has been held since it failed its invariants "
                 f"(rows on branch {branch}). Fix the code or the input, then "

@@ -17,7 +17,7 @@ from typing import Any
 
 import psutil
 from pyiceberg.catalog.sql import SqlCatalog
-from pyiceberg.exceptions import CommitFailedException, NoSuchTableError
+from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update.snapshot import ManageSnapshots
@@ -69,15 +69,19 @@ class Catalog:
             return
         self.iceberg.create_namespace_if_not_exists(contract.name.split(".")[0])
         wanted = schema.iceberg_schema(contract)
-        table = self.iceberg.create_table_if_not_exists(
-            contract.name,
-            wanted,
-            partition_spec=schema.partition_spec(contract, wanted),
-            properties=schema.properties(contract),
-        )
+        try:
+            table = self.iceberg.create_table(
+                contract.name,
+                wanted,
+                partition_spec=schema.partition_spec(contract, wanted),
+                properties=schema.properties(contract),
+            )
+        except TableAlreadyExistsError:
+            table = self.load(contract.name)
         if table.current_snapshot() is None:  # an empty first commit, so that main always exists
             first = {STAMP: json.dumps(asdict(Stamp(commit=0, epoch=1, progress={})))}
-            table.append(table.schema().as_arrow().empty_table(), snapshot_properties=first)
+            with suppress_conflict():  # another run made it first
+                table.append(table.schema().as_arrow().empty_table(), snapshot_properties=first)
 
     def heads(self) -> dict[str, Head]:
         """Every table that has been made, by name."""
@@ -102,9 +106,10 @@ class Catalog:
         published_ms = newest[1].timestamp_ms
         files = sum(int(summary.get(f"total-{k}-files", 0)) for k in ("data", "delete"))
         care = json.loads(table.properties.get(CARE, "{}"))
+        older = current.schema_id != table.metadata.current_schema_id
         return Head(
             name, current.snapshot_id, newest[0], rows, published_ms, tallies, held,
-            files, len(table.metadata.snapshots), care,
+            files, len(table.metadata.snapshots), care, older,
         )  # fmt: skip
 
     def note_care(self, name: str, care: dict[str, Any]) -> None:
@@ -155,6 +160,9 @@ class Catalog:
             return ours
         raise MainMoved(f"{head.name}: busy, {COMMIT_ATTEMPTS} attempts to publish failed")
 
+    def has_branch(self, name: str, branch: str) -> bool:
+        return branch in self.load(name).metadata.refs
+
     def branch_snapshot(self, name: str, branch: str) -> Snapshot:
         table = self.load(name)
         ref = table.metadata.refs.get(branch)
@@ -167,8 +175,11 @@ class Catalog:
         """Keep an unpublished batch for people to look at, under a name that no run reaps."""
         held = FAILED + branch.removeprefix(RUN)
         snapshot = self.branch_snapshot(name, branch)
-        manage = self.load(name).manage_snapshots()
-        manage.create_branch(snapshot.snapshot_id, held).remove_branch(branch).commit()
+        table = self.load(name)
+        manage = table.manage_snapshots().create_branch(snapshot.snapshot_id, held)
+        for ref in [r for r in table.metadata.refs if r.startswith(FAILED)]:
+            manage.remove_branch(ref)  # one held batch a table: the newest try
+        manage.remove_branch(branch).commit()
         return held
 
     def drop_branches(self, name: str, branches: list[str]) -> None:

@@ -120,8 +120,8 @@ class Table:
 
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        cls.name = name or ".".join(cls.__module__.split(".")[-2:])
         own = {c.name or n: c for n, c in vars(cls).items() if isinstance(c, Column)}
+        cls.name = name or ".".join(cls.__module__.split(".")[-2:])
         cls.columns = {**own, **{n: c for n, c in cls.columns.items() if n not in own}}
 
     @classmethod
@@ -151,17 +151,29 @@ def column_rules(name: str, c: Column) -> list[Rule]:
     if not c.nullable:
         rules.append(Rule(f"{name}_present", f"{quoted} is not null", "must not be NULL"))
     if c.isin is not None:
-        values = ", ".join(f"'{v}'" for v in c.isin)
+        values = ", ".join(f"'{escaped(v)}'" for v in c.isin)
         rules.append(Rule(f"{name}_known", f"{quoted} in ({values})", "one of a stated set"))
     if c.ge is not None:
-        label = "not_negative" if c.ge == 0 else f"at_least_{c.ge}"
+        label = "not_negative" if c.ge == 0 else f"at_least_{_spelled(c.ge)}"
         rules.append(Rule(f"{name}_{label}", f"{quoted} >= {c.ge}", f"at least {c.ge}"))
     if c.le is not None:
-        rules.append(Rule(f"{name}_at_most_{c.le}", f"{quoted} <= {c.le}", f"at most {c.le}"))
+        rules.append(
+            Rule(f"{name}_at_most_{_spelled(c.le)}", f"{quoted} <= {c.le}", f"at most {c.le}")
+        )
     if c.str_matches is not None:
-        pattern = c.str_matches.replace("\\", "\\\\").replace("'", "\\'")
-        rules.append(Rule(f"{name}_well_formed", f"{quoted} rlike '{pattern}'", c.str_matches))
+        pattern = f"{quoted} rlike '{escaped(c.str_matches)}'"
+        rules.append(Rule(f"{name}_well_formed", pattern, c.str_matches))
     return rules
+
+
+def escaped(text: str) -> str:
+    """Text as the inside of a SQL literal."""
+    return text.replace("\\", "\\\\").replace("'", "\\'")
+
+
+def _spelled(bound: int) -> str:
+    """A number as part of a check's name."""
+    return f"minus_{-bound}" if bound < 0 else str(bound)
 
 
 class RawTable(Table):

@@ -4,6 +4,7 @@ A transform never applies a delta. So one batch, many batches and a rebuild agre
 """
 
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake import quality, scope, versions
@@ -51,9 +52,14 @@ def incremental(lake: Lake, table: LakeTable, head: Head, what: News, hour: str)
     )
     if what.rebuild or kind == "all":
         return whole(lake, table, head, what, stamp, epoch=head.stamp.epoch + int(what.rebuild))
-    if kind == "newest":
+    removing = [p.name for p in table.parents.values() if p.removes and p.name in what.fresh]
+    if kind == "newest" and not removing:
         return _newest(lake, table, head, what, stamp)
-    return _recomputed(lake, table, head, what, stamp)
+    touched = _touched(lake, table, head, what)
+    if touched is None:
+        return whole(lake, table, head, what, stamp, epoch=head.stamp.epoch)
+    keys = None if removing or kind != "keys" else _mentioned(lake, table, head, what)
+    return _recomputed(lake, table, head, what, stamp, touched, keys)
 
 
 def whole(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp, epoch: int) -> Change:
@@ -64,9 +70,8 @@ def whole(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp, ep
         stamp = replace(stamp, epoch=epoch, at="", ranges=None)
         return Change(made, "replace", stamp, seen=seen, carry=False)
     stamp = replace(stamp, at="", ranges=None)
-    return Change(
-        versions.differences(table.contract, made, lake.at(head)), "merge", stamp, seen=seen
-    )
+    changed = versions.differences(table.contract, made, lake.at(head))
+    return Change(changed, "merge", stamp, seen=seen, carry=not table.contract.refuses)
 
 
 def told(lake: Lake, table: LakeTable, head: Head, rows: list[Told], stamp: Stamp) -> Change:
@@ -106,12 +111,9 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
 
     contract, at = table.contract, table.contract.layout.scope.at
     ((arg, parent),) = table.parents.items()
-    consumed = head.stamp.progress.get(parent.name, (0, 0))[0]
+    consumed = _consumed(head, parent)
     known = scope.touched(lake.catalog, parent.name, consumed)
-    rows = lake.at(what.pins[parent.name]).where(f"{COMMIT} > {consumed}")
-    if known is not None:
-        rows = rows.where(scope.within(*known))
-    staged = versions.transformed(table, {arg: rows})
+    staged = versions.transformed(table, {arg: _news_rows(lake, parent, head, what)})
     if known is not None and known[0] == at:
         spans = known[1]
     else:
@@ -120,17 +122,16 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
     accepted, seen = versions.accept(table, staged)
     best = accepted.groupBy(*contract.key()).agg(F.max(versions.standing(contract)).alias("_best"))
     stored = lake.at(head).where(scope.within(at, spans))
-    if (
-        what.pins[parent.name].news_rows(consumed) <= FEW
-    ):  # else sorting both sides is cheaper than sending the keys to every task
-        keys = F.broadcast(versions.accept(table, staged, watch=False)[0].select(*contract.key()))
-        stored = stored.join(keys, list(contract.key()), "left_semi")
+    # Beyond FEW, sorting both sides is cheaper than sending the keys to every task.
+    if what.pins[parent.name].news_rows(consumed) <= FEW:
+        keys = versions.accept(table, staged, watch=False)[0].select(*contract.key())
+        stored = versions.only(stored, F.broadcast(keys), contract)
     old = stored.select(
-        *[F.col(k).alias(f"_k{i}") for i, k in enumerate(contract.key())],
+        *[F.col(k).alias(f"_o{i}") for i, k in enumerate(contract.key())],
         versions.standing(contract).alias("_stands"),
         F.expr(quality.failures(contract.all_rules())).alias("_old"),
     )
-    same = [F.col(k) == F.col(f"_k{i}") for i, k in enumerate(contract.key())]
+    same = [F.col(k).eqNullSafe(F.col(f"_o{i}")) for i, k in enumerate(contract.key())]
     joined = best.join(old, same, how="left").where("_stands is null or _best > _stands")
     changed = versions.unpacked(contract, joined).withColumns(
         {
@@ -141,49 +142,74 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
         }
     )
     stamp = replace(stamp, at=at, ranges=scope.as_ranges(spans))
-    return Change(changed, "merge", stamp, where=scope.within(at, spans), seen=seen)
+    return Change(
+        changed, "merge", stamp, where=scope.within(at, spans), seen=seen,
+        recount=lambda: versions.count_refused(table, staged),
+    )  # fmt: skip
 
 
-def _recomputed(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) -> Change:
-    """The touched keys or days, from all of their parents' rows."""
+def _recomputed(
+    lake: Lake,
+    table: LakeTable,
+    head: Head,
+    what: News,
+    stamp: Stamp,
+    spans: list[scope.Span],
+    keys: "DataFrame | None",
+) -> Change:
+    """The touched keys, or all of the touched spans, from all of their parents' rows."""
     contract, rule = table.contract, table.contract.layout.scope
-    spans, mentions = _mentions(lake, table, head, what)
     frames = {}
     for arg, parent in table.parents.items():
         frame = lake.at(what.pins[parent.name])
-        frames[arg] = (
-            frame.where(scope.within(rule.at, spans)) if rule.at in frame.columns else frame
-        )
+        timed = rule.at in parent.contract.columns
+        frames[arg] = frame.where(scope.within(rule.at, spans)) if timed else frame
     made, seen = versions.made(table, frames)
     where = scope.within_days(rule.on, spans) if rule.on else scope.within(rule.at, spans)
     old = lake.at(head).where(where)
-    if mentions is not None:
-        made, old = versions.only(made, mentions, contract), versions.only(old, mentions, contract)
+    if keys is not None:
+        made, old = versions.only(made, keys, contract), versions.only(old, keys, contract)
     changed = versions.differences(contract, made, old)
     ranges = None if rule.on else scope.as_ranges(spans)  # a child could not prune by our days yet
     stamp = replace(stamp, at="" if rule.on else rule.at, ranges=ranges)
     return Change(changed, "merge", stamp, where=where, seen=seen)
 
 
-def _mentions(
-    lake: Lake, table: LakeTable, head: Head, what: News
-) -> "tuple[list[scope.Span], DataFrame | None]":
-    """The spans of the news and, for a scope of keys, the keys it mentions."""
-    contract, rule = table.contract, table.contract.layout.scope
-    spans: list[scope.Span] = []
-    keys: DataFrame | None = None
-    for arg, parent in table.parents.items():
+def _touched(lake: Lake, table: LakeTable, head: Head, what: News) -> list[scope.Span] | None:
+    """The spans of the news; None: they cannot be told, everything has to be looked at."""
+    rule, spans = table.contract.layout.scope, []
+    for parent in table.parents.values():
         if parent.name not in what.fresh:
             continue
-        consumed = head.stamp.progress.get(parent.name, (0, 0))[0]
-        known = scope.touched(lake.catalog, parent.name, consumed)
-        rows = lake.at(what.pins[parent.name]).where(f"{COMMIT} > {consumed}")
-        rows = rows.where(scope.within(*known)) if known else rows
-        with lake.phase("scope"):
-            stated = known is not None and known[0] == rule.at
-            spans += known[1] if known and stated else scope.spans_of(rows, rule.at)
-        if rule.kind == "keys":
-            mine = table.mentions(arg, rows) if table.mentions else rows.select(*contract.key())
-            keys = mine if keys is None else keys.unionAll(mine)
-    days = scope.whole_days(spans) if rule.kind == "days" else spans
-    return scope.merge(days), keys.distinct() if keys is not None else None
+        known = scope.touched(lake.catalog, parent.name, _consumed(head, parent))
+        if known is not None and known[0] == rule.at:
+            spans += known[1]
+        elif parent.removes or rule.at not in parent.contract.columns:
+            return None
+        else:
+            with lake.phase("scope"):
+                spans += scope.spans_of(_news_rows(lake, parent, head, what), rule.at)
+    return scope.merge(scope.whole_days(spans) if rule.kind == "days" else spans)
+
+
+def _mentioned(lake: Lake, table: LakeTable, head: Head, what: News) -> "DataFrame":
+    """The keys that the news mention."""
+    mentions = table.mentions or (lambda _, rows: rows.select(*table.contract.key()))
+    keys = [
+        mentions(arg, _news_rows(lake, parent, head, what))
+        for arg, parent in table.parents.items()
+        if parent.name in what.fresh
+    ]
+    return reduce(lambda one, other: one.unionAll(other), keys).distinct()
+
+
+def _news_rows(lake: Lake, parent: LakeTable, head: Head, what: News) -> "DataFrame":
+    """A parent's rows that changed since they were last read here."""
+    consumed = _consumed(head, parent)
+    rows = lake.at(what.pins[parent.name]).where(f"{COMMIT} > {consumed}")
+    known = scope.touched(lake.catalog, parent.name, consumed)
+    return rows.where(scope.within(*known)) if known else rows
+
+
+def _consumed(head: Head, parent: LakeTable) -> int:
+    return int(head.stamp.progress.get(parent.name, (0, 0))[0])

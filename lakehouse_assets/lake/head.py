@@ -40,6 +40,7 @@ class Head:
     files: int = 0  # data and delete files that a reader opens
     snapshots: int = 0
     care: dict[str, Any] = field(default_factory=dict)  # what maintenance did last
+    older_schema: bool = False  # columns were added or widened since this snapshot
 
     def news_rows(self, consumed: int) -> float:
         """Rows written by the commits after one; infinite when their tallies are gone."""

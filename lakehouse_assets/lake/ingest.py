@@ -63,6 +63,13 @@ def position(head: Head, topic: Topic) -> tuple[int, Offsets]:
         )
     after = {int(p): o for p, o in progress["next"].items()}
     start = {p: after.get(p, 0) for p in topic.latest}
+    back = {p: (start[p], topic.latest[p]) for p in start if start[p] > topic.latest[p]}
+    if back:
+        raise RecordsLost(
+            f"{head.name}: topic {topic.name} ends before what was read of it "
+            f"(partition: read up to, ends at) {back}: records were lost and their offsets used "
+            f"again. `lakehouse accept-gap {head.name}` goes on from the topic's end"
+        )
     gone = {p: (start[p], topic.earliest[p]) for p in start if start[p] < topic.earliest[p]}
     if gone:
         spans = ", ".join(f"partition {p}: {a} to {b - 1}" for p, (a, b) in sorted(gone.items()))
@@ -142,20 +149,24 @@ def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: d
 
     where = f"ingest_hour = timestamp'{iso(hour)}'"
     held = lake.at(head).where(where).groupBy("topic_generation", "kafka_partition")
-    spans = held.agg(F.min("kafka_offset").alias("a"), F.max("kafka_offset").alias("b")).collect()
+    spans = held.agg(
+        F.min("kafka_offset").alias("a"),
+        F.max("kafka_offset").alias("b"),
+        F.count(F.lit(1)).alias("n"),
+    ).collect()
     topic = kafka.topic(table.topic)
     generation, _ = position(head, topic)
     start = {r["kafka_partition"]: r["a"] for r in spans}
     end = {r["kafka_partition"]: r["b"] + 1 for r in spans}
     old = [r for r in spans if r["topic_generation"] != generation]
     gone = {p: o for p, o in start.items() if o < topic.earliest.get(p, 0)}
-    if old or gone:
+    batch = Batch(topic, generation, start, end, hour, 0)
+    if old or gone or read(lake, table, batch).count() < sum(r["n"] for r in spans):
         raise RecordsLost(
             f"{head.name}: hour {hour:%Y-%m-%d-%H:%M} cannot be rebuilt, Kafka no longer has all "
-            f"its records (from {gone or 'an earlier topic of this name'}); "
+            f"its records (first offsets by partition: {start}); "
             "the stored rows are untouched"
         )
-    batch = Batch(topic, generation, start, end, hour, 0)
     stamp = scope.next_stamp(
         head.stamp,
         code=table.code_version(),

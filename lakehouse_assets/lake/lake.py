@@ -33,7 +33,10 @@ class Lake:
     def at(self, head: Head) -> "DataFrame":
         """The table as it was at that head, whatever happens to it meanwhile."""
         reader = self.spark.read.option("versionAsOf", str(head.snapshot_id))
-        return reader.table(full_name(head.name))
+        rows = reader.table(full_name(head.name))
+        if head.older_schema:  # a snapshot is read with its own schema: bring it up to today's
+            return self.table(head.name).limit(0).unionByName(rows, allowMissingColumns=True)
+        return rows
 
     def table(self, name: str) -> "DataFrame":
         return self.spark.table(full_name(name))

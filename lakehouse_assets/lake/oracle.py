@@ -1,4 +1,4 @@
-"""A contract as a pandera schema: the second opinion on our rules, in tests and in the bench of checks.
+"""A contract as a pandera schema: the second opinion on our rules, in tests and benches.
 
 pandera asks Spark once a rule, so it is never on the way of a write.
 """

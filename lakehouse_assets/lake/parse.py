@@ -31,7 +31,7 @@ def parse(records: "DataFrame", table: LakeTable, generation: int, hour: datetim
         F.json_object_keys(text).alias("names"),
         F.expr("is_valid_utf8(cast(value as string))").alias("utf8"),
     )  # fmt: skip
-    judged = parsed.withColumn("_error", F.expr(_error(table)))
+    judged = parsed.withColumn("_error", F.expr(_error(table, fields)))
     good = F.col("_error").isNull()
     unknown = F.expr(_unknown(fields))
     return judged.select(
@@ -46,11 +46,20 @@ def parse(records: "DataFrame", table: LakeTable, generation: int, hour: datetim
     )
 
 
-def _error(table: LakeTable) -> str:
+def _error(table: LakeTable, fields: dict[str, Column]) -> str:
     nothing = "null" if table.tombstones else "'null value'"
+    times = [n for n, c in fields.items() if c.type == "timestamp"]
+    untimely = [f"(j.`{n}` is not null and {_time(n)} is null)" for n in times]
+    wrong = " or ".join([f"j.{CORRUPT} is not null", *untimely])
+    text = "cast(value as string)"
+    # Spark reads the first object and leaves the rest. Looking for more costs a second parse, so
+    # that is done only where the names are not just those of the contract.
+    more = f"coalesce(json_array_length(concat('[', {text}, ']')), 0) != 1"
+    odd = f"names != array({', '.join(repr(n) for n in fields)})"
     return (
         f"case when value is null then {nothing} when not utf8 then 'invalid utf-8' "
-        f"when names is null then 'malformed' when j.{CORRUPT} is not null then 'wrong type' end"
+        f"when names is null or not endswith(rtrim({text}), '}}') or ({odd} and {more}) "
+        f"then 'malformed' when {wrong} then 'wrong type' end"
     )
 
 
@@ -62,19 +71,33 @@ def _is_text_struct(column: Column) -> bool:
     )
 
 
+def _json_type(column: Column) -> str:
+    """What JSON is parsed to first. Times stay text: Spark would take any number for one."""
+    if _is_text_struct(column):
+        return "map<string,string>"
+    return "string" if column.type == "timestamp" else column.type
+
+
+def _time(name: str) -> str:
+    """SQL: an ISO 8601 instant; NULL for anything else, a bare year too."""
+    return f"if(length(j.`{name}`) >= 10, try_cast(j.`{name}` as timestamp), null)"
+
+
 def _members(column: Column) -> list[str]:
     inner = column.type.removeprefix("struct<").removesuffix(">")
     return [part.split(":")[0].strip() for part in split_fields(inner)]
 
 
 def _json_schema(fields: dict[str, Column]) -> str:
-    types = {n: "map<string,string>" if _is_text_struct(c) else c.type for n, c in fields.items()}
+    types = {n: _json_type(c) for n, c in fields.items()}
     return ", ".join(f"`{n}` {t}" for n, t in types.items()) + f", {CORRUPT} string"
 
 
 def _field(name: str, column: Column) -> "SparkColumn":
     from pyspark.sql import functions as F
 
+    if column.type == "timestamp":
+        return F.expr(_time(name))
     if not _is_text_struct(column):
         return F.col(f"j.`{name}`")
     members = ", ".join(f"'{m}', try_element_at(j.`{name}`, '{m}')" for m in _members(column))
@@ -87,6 +110,9 @@ def _unknown(fields: dict[str, Column]) -> str:
     for name, column in fields.items():
         if _is_text_struct(column):
             tests.append(_strange(f"map_keys(j.`{name}`)", _members(column)))
+        elif column.type.startswith("struct<"):
+            inner = f"json_object_keys(get_json_object(cast(value as string), '$.{name}'))"
+            tests.append(_strange(inner, _members(column)))
     return f"coalesce({' or '.join(tests)}, false)"
 
 

@@ -7,12 +7,13 @@ nobody's way, until new code, new input or `lakehouse release` frees it.
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import quality, waypoint
-from lakehouse_assets.lake.catalog import STAMP, new_branch
+from lakehouse_assets.lake.catalog import STAMP, MainMoved, new_branch
 from lakehouse_assets.lake.contract import COMMIT, Table
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake, full_name
@@ -43,6 +44,7 @@ class Change:
     seen: "Observation | None" = None  # counts over what was read: `read`, and refusals by rule
     carry: bool = True  # add to the tally of the same partition or table; else start a new one
     counted: dict[str, int] = field(default_factory=dict)  # counts made by a query of their own
+    recount: "Callable[[], dict[str, int]] | None" = None  # what `seen` saw, by a query
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,23 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         lake.catalog.create_branch(head, branch)
     waypoint.passed("branch", head.name)
     with lake.phase("write"):
-        counted = _write(lake, contract, branch, change)
+        try:
+            counted = _write(lake, contract, branch, change)
+        except Exception as error:  # of any kind: Spark says it in many ways
+            if not lake.catalog.has_branch(head.name, branch):
+                raise MainMoved(f"{head.name}: a faster run dropped our branch") from error
+            raise
     waypoint.passed("data files", head.name)
     with lake.phase("judge"):
         snapshot = lake.catalog.branch_snapshot(head.name, branch)
         summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
         if counted["stored"] != int(summary.get("added-records", 0)):
             counted |= _recount(lake, contract, branch, head, change)
+            counted["removed"] = _dropped(summary)
             change.carry = False  # what was counted now is the whole partition or table
+        elif _has_new_rules(contract, head, change):
+            counted |= _recount(lake, contract, branch, head, change)
+            change.carry = False
         tally = _tally(contract, head, change, counted)
         problems = _problems(change, counted, tally, summary)
     waypoint.passed("judge", head.name)
@@ -167,21 +178,21 @@ def _recount(
 
     rows = lake.spark.table(full_name(contract.name, branch))
     mine = F.expr(f"count_if({COMMIT} > {head.stamp.commit})").alias("stored")
-    if change.stamp.hour:
+    if change.stamp.hour and not contract.refuses:
         rows = rows.where(f"ingest_hour = timestamp'{change.stamp.hour}'")
     rows = rows.withColumn("_new", F.expr(_mask(contract)))
     checks = [] if contract.refuses else quality.counts(contract.all_rules(), "_new")
     row = rows.agg(mine, F.count(F.lit(1)).alias("rows"), *checks).first()
-    return {k: int(v) for k, v in row.asDict().items()} if row else {}
+    counted = {k: int(v) for k, v in row.asDict().items()} if row else {}
+    return counted | (change.recount() if change.recount else {})
 
 
 def _tally(
     contract: type[Table], head: Head, change: Change, counted: dict[str, int]
 ) -> dict[str, Any]:
     """This batch's counts on top of what the same partition (or the whole table) had before it."""
-    before: dict[str, Any] = head.tallies[0] if head.tallies and change.carry else {}
-    if change.stamp.hour and before.get("hour") != change.stamp.hour:
-        before = {}
+    earlier = [t for t in head.tallies if t["hour"] == change.stamp.hour] if change.carry else []
+    before: dict[str, Any] = earlier[0] if earlier else {}
     failed = {
         rule.name: counted.get(rule.name, 0) + before.get("failed", {}).get(rule.name, 0)
         for rule in contract.all_rules()
@@ -214,10 +225,22 @@ def _problems(
     added = int(summary.get("added-records", 0))
     if counted["stored"] != added:
         found.append(f"accounting: {counted['stored']} rows were meant, {added} were written")
-    deletes = [int(summary.get(f"{k}-position-deletes", 0)) for k in ("added", "removed")]
-    dropped = deletes[0] - deletes[1]  # a file's older deletes are written again with the new ones
+    dropped = _dropped(summary)
     if change.mode == "merge" and counted["removed"] != dropped:
         found.append(
             f"key not unique: {counted['removed']} rows were to be replaced, {dropped} were"
         )
     return found
+
+
+def _dropped(summary: dict[str, str]) -> int:
+    """Rows that the batch deleted; a file's older deletes are written again with the new ones."""
+    deletes = [int(summary.get(f"{k}-position-deletes", 0)) for k in ("added", "removed")]
+    return deletes[0] - deletes[1]
+
+
+def _has_new_rules(contract: type[Table], head: Head, change: Change) -> bool:
+    """A rule that was not counted before has to be counted over the rows that are there."""
+    if not head.tallies or not change.carry or contract.refuses or change.stamp.hour:
+        return False
+    return bool({r.name for r in contract.all_rules()} - set(head.tallies[0]["failed"]))

@@ -168,7 +168,9 @@ def _complete(table: LakeTable, stored: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as F
 
     late = {n: c for n, c in table.contract.columns.items() if n not in stored.columns}
-    return stored.withColumns({n: F.lit(None).cast(c.type) for n, c in late.items()})
+    for name, column in late.items():
+        stored = stored.withColumn(name, F.lit(None).cast(column.type))
+    return stored
 
 
 def _parsed(table: LakeTable, stored: "DataFrame") -> "DataFrame":

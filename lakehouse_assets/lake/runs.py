@@ -7,6 +7,7 @@ ever. Here the operating system is asked.
 
 import json
 import os
+import threading
 import time
 import urllib.error
 import urllib.request
@@ -31,6 +32,8 @@ LOOKED_AT = 50  # unfinished runs in one pass
 CLOCK_S = 1  # by which an event and the start of its process may be dated differently
 CODE_SERVER_S = 2  # in which a living code server has reported its dead child itself
 FIRST_REST_S, LONGEST_REST_S = 10, 300
+_reaping = threading.Lock()  # the sensors of one code server tick side by side
+
 KEPT = 500  # runs that are never pruned
 PRUNED_PER_TICK = 25
 ALERT_S = 5
@@ -70,11 +73,12 @@ def reap(instance: dg.DagsterInstance) -> list[str]:
         return []
     time.sleep(CODE_SERVER_S)
     reaped = []
-    for run_id in gone:
-        run = instance.get_run_by_id(run_id)
-        if run is not None and run.status in WITH_PROCESS:
-            instance.report_run_failed(run, "The run's process is gone: it was killed or crashed.")
-            reaped.append(run_id)
+    with _reaping:  # a failure that is reported twice is told twice
+        for run_id in gone:
+            run = instance.get_run_by_id(run_id)
+            if run is not None and run.status in WITH_PROCESS:
+                instance.report_run_failed(run, "The run's process is gone: killed or crashed.")
+                reaped.append(run_id)
     return reaped
 
 

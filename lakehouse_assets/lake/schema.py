@@ -24,7 +24,7 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from lakehouse_assets.lake.contract import COMMIT, Column, Table
+from lakehouse_assets.lake.contract import COMMIT, Column, RawTable, Table
 
 PRIMITIVES: dict[str, type[IcebergType]] = {
     "string": StringType,
@@ -142,6 +142,12 @@ def evolve(table: IcebergTable, contract: type[Table]) -> None:
         if name in present and _shape(f.field_type) != _shape(present[name].field_type)
     ]
     gone = sorted(set(present) - set(wanted))
+    if partition_spec(contract, table.schema()).fields != table.spec().fields:
+        now = contract.layout.partitioned_by or "nothing"
+        raise _refused(contract, f"it is partitioned by {table.spec()}, the contract says {now}")
+    strict = [f.name for f in new if not all_columns(contract)[f.name].nullable]
+    if strict and not issubclass(contract, RawTable):
+        raise _refused(contract, f"new column {strict[0]} must not be NULL, but old rows have none")
     if gone:
         raise _refused(contract, f"column {gone[0]} is in the table but not in the contract")
     for f in changed:

@@ -41,7 +41,7 @@ def spans_of(frame: "DataFrame", at: str) -> list[Span]:
     # As text: a timestamp would arrive in this machine's time zone.
     rows = hours.distinct().select(F.date_format("h", "yyyy-MM-dd'T'HH:mm:ss").alias("h")).collect()
     starts = [datetime.fromisoformat(r["h"]) for r in rows]
-    return merge([(s, s + HOUR) for s in starts])
+    return merge([(s, _later(s, HOUR)) for s in starts])
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
@@ -65,7 +65,13 @@ def _joined(spans: Iterable[Span]) -> list[Span]:
 
 
 def whole_days(spans: Iterable[Span]) -> list[Span]:
-    return _joined((_midnight(a), _midnight(b - timedelta(microseconds=1)) + DAY) for a, b in spans)
+    last = timedelta(microseconds=1)
+    return _joined((_midnight(a), _later(_midnight(b - last), DAY)) for a, b in spans)
+
+
+def _later(moment: datetime, step: timedelta) -> datetime:
+    """Up to the end of time, which some producers use as a date."""
+    return moment + step if moment < datetime.max - step else datetime.max
 
 
 def _midnight(moment: datetime) -> datetime:
@@ -73,23 +79,22 @@ def _midnight(moment: datetime) -> datetime:
 
 
 def within(column: str, spans: list[Span]) -> str:
-    """SQL: the column lies in one of the spans. Literals, so that files are skipped."""
-    if not spans:
-        return "false"
-    return " or ".join(
-        f"(`{column}` >= timestamp'{a.isoformat()}' and `{column}` < timestamp'{b.isoformat()}')"
-        for a, b in spans
+    """SQL: the column lies in one of the spans, or nowhere. Literals, so that files are skipped."""
+    return _either(
+        f"`{column}`",
+        [(f"timestamp'{a.isoformat()}'", f"timestamp'{b.isoformat()}'") for a, b in spans],
     )
 
 
 def within_days(column: str, spans: list[Span]) -> str:
-    """SQL: the date column is one of the spans' days."""
-    if not spans:
-        return "false"
-    return " or ".join(
-        f"(`{column}` >= date'{a:%Y-%m-%d}' and `{column}` < date'{b:%Y-%m-%d}')"
-        for a, b in whole_days(spans)
-    )
+    """SQL: the date column is one of the spans' days, or none."""
+    days = whole_days(spans)
+    return _either(f"`{column}`", [(f"date'{a.date()}'", f"date'{b.date()}'") for a, b in days])
+
+
+def _either(column: str, bounds: list[tuple[str, str]]) -> str:
+    ranges = [f"({column} >= {a} and {column} < {b})" for a, b in bounds]
+    return " or ".join([*ranges, f"{column} is null"])
 
 
 def as_ranges(spans: list[Span]) -> list[list[str]]:

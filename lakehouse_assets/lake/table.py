@@ -53,6 +53,11 @@ class LakeTable:
         """Raw and staging are partitioned by hour in Dagster; everything beyond is not."""
         return self.layer in ("raw", "staging")
 
+    @property
+    def removes(self) -> bool:
+        """Its rows may disappear: who reads it by its news alone would not see that."""
+        return self.transform is not None and self.contract.layout.scope.kind != "newest"
+
     def code_version(self) -> str:
         """Changes when the contract or the code that makes the rows does."""
         code = inspect.getsource(self.transform or self.source or self.contract)

@@ -7,8 +7,8 @@ afterwards.
 
 from datetime import datetime
 
-from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.contract import Layout, Table, append_only, column
+from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.table import Told, metadata_table
 
 

@@ -7,8 +7,8 @@ it is atomic with the rows. It is taken from there, so it can lag but never disa
 import json
 from datetime import UTC, datetime
 
-from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_all
+from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.table import Told, metadata_table
 
 

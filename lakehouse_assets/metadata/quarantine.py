@@ -10,8 +10,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
-from lakehouse_assets.lake.versions import refusals
 from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.lake.versions import refusals
 from lakehouse_assets.raw.payment_charges import payment_charges
 from lakehouse_assets.staging.stg_payment_charges import stg_payment_charges
 

@@ -1,4 +1,4 @@
-"""Bare tables: the smallest contracts on which each of the engine's rules shows, and how tests feed them."""
+"""Bare tables: the smallest contracts on which the engine's rules show, and how tests feed them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,7 +14,8 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake import scope
+from lakehouse_assets.lake import scope, versions
+from lakehouse_assets.lake.advance import Outcome, advance
 from lakehouse_assets.lake.contract import (
     Layout,
     RawTable,
@@ -26,6 +27,7 @@ from lakehouse_assets.lake.contract import (
     recompute_days,
     recompute_keys,
 )
+from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Change, Published, publish
 from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
@@ -191,6 +193,17 @@ def send(
     assert sender.flush(20) == 0
 
 
+def ingest(lake: Lake, table: LakeTable) -> Outcome:
+    """Every hour from the lake's first to now, so that a test may run over the turn of an hour."""
+    hour, done = settings.first_hour(), []
+    while hour <= now():
+        outcome = advance(lake, table, hour)
+        done += outcome.published
+        hour += HOUR
+    outcome.published = done
+    return outcome
+
+
 @contextmanager
 def own_lake(folder: Path) -> Iterator[Lake]:
     """A lake with no table on the running services, for the tests of one module to share."""
@@ -201,3 +214,11 @@ def own_lake(folder: Path) -> Iterator[Lake]:
         lake = Lake(run="test")
         yield lake
         lake.close()
+
+
+def result(table: LakeTable, **parents: DataFrame) -> list[Row]:
+    """The rows that the table would hold, made of literal parents: transform, refusal, winners."""
+    made, _ = versions.made(table, parents)
+    shown = [c for c in table.contract.columns if not c.startswith("_")]
+    found = made.select(*[f"`{c}`" for c in shown]).orderBy(*table.contract.key())
+    return found.toArrow().to_pylist()

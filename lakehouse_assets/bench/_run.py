@@ -1,0 +1,33 @@
+"""One run as the daemon's launcher makes it: a fresh process that loads the definitions and runs.
+
+    python -m lakehouse_assets.bench._run 2026-01-01-00:00 raw.payment_charges staging…
+
+The partition may be empty. The run carries the sensor's tag, so that it takes the news only.
+"""
+
+import sys
+
+import dagster as dg
+
+from lakehouse_assets.definitions import defs
+from lakehouse_assets.lake.names import NEWS, asset_key
+
+
+def execute(instance: dg.DagsterInstance, partition: str, tables: list[str]) -> None:
+    """The sensor's run request, in this process; raises what a step raised."""
+    job = defs.resolve_implicit_global_asset_job_def()
+    job.execute_in_process(
+        instance=instance,
+        partition_key=partition or None,
+        asset_selection=[asset_key(name) for name in tables],
+        tags={NEWS: "true"},
+    )
+
+
+def main() -> None:
+    with dg.DagsterInstance.get() as instance:
+        execute(instance, sys.argv[1], sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()

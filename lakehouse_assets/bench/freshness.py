@@ -1,0 +1,187 @@
+"""From a record's arrival in Kafka to its place in the mart, with the real daemon and its sensors.
+
+The record's clock starts with Kafka's own timestamp (LogAppendTime, the same machine's clock) and
+stops when a reader of the mart's head first finds it accounted for: the mart names the batch of
+semantic.payments it holds, that one the batch of staging, that one raw's, and raw's its offsets.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from confluent_kafka import Consumer, TopicPartition
+
+from lakehouse_assets import settings
+from lakehouse_assets.bench._lab import doing, lab, say
+from lakehouse_assets.lake.catalog import Catalog, NoTable
+from lakehouse_assets.services.dagster import Daemon, Webserver
+from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets.services.spark import Spark
+from lakehouse_assets.sources.payments import TOPIC, Event, charges
+from lakehouse_assets.sources.produce import ensure_topic, produce
+
+CHAIN = (
+    "marts.payments_daily", "semantic.payments", "staging.stg_payment_charges",
+    "raw.payment_charges",
+)  # fmt: skip
+POLL_S = 0.25
+PATIENCE_S = 300  # after the last record, for it to become visible
+READ_S = 120
+SHOWN_EVERY_S = 10
+
+Offsets = dict[int, int]
+Sighting = tuple[float, Offsets]  # epoch seconds; by partition the offset up to which all is there
+
+
+def run(minutes: float = 5.0, rate: int = 500, seed: int = 7, warmup: int = 60) -> dict[str, Any]:
+    """Produce charges at a rate, dirt and all, and measure produce to visible in the mart.
+
+    Sensors, maintenance and the webserver are on, as after `lakehouse up`. `warmup`: seconds of the
+    same stream before the measured ones, in which the JVM and the daemon come to speed.
+    """
+    with lab(Kafka(), Spark()) as place:
+        ensure_topic(TOPIC)
+        dagster = [Daemon(), Webserver()]
+        place.services += dagster
+        try:
+            with doing("starting the Dagster daemon and webserver"):
+                for service in dagster:
+                    service.start()
+            return measure(minutes, rate, seed, warmup)
+        finally:
+            for service in dagster:  # before Kafka and Spark, so that a run can say why it ended
+                service.stop()
+
+
+def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]:
+    """The same on services that run already."""
+    count = round((minutes * 60 + warmup) * rate)
+    feed = Feed(seed, count, rate)
+    feed.start()
+    began = time.time() + warmup
+    try:
+        seen = _watch(feed)
+    finally:
+        feed.stop()
+    with doing("reading back when each record arrived"):
+        arrivals = _arrivals()
+    measured = {place: at for place, at in arrivals.items() if at >= began}
+    waited = sorted(_waits(measured, seen))
+    missing = len(measured) - len(waited)
+    result = {
+        "events": len(measured),
+        "p50_s": _share(waited, 0.50),
+        "p95_s": _share(waited, 0.95),
+        "max_s": round(waited[-1], 2) if waited else None,
+        "never_visible": missing,
+        "rate": rate,
+        "minutes": minutes,
+        "mart_commits": len(seen),
+        "sent": feed.sent,
+    }
+    say(f"{len(measured):,} records: visible in the mart after {result['p50_s']} s (p50), "
+        f"{result['p95_s']} s (p95); {missing} never")  # fmt: skip
+    return result
+
+
+class Feed(threading.Thread):
+    """Charges at a rate, until all are sent or it is told to stop."""
+
+    def __init__(self, seed: int, count: int, rate: int) -> None:
+        super().__init__(daemon=True)
+        self.sent, self.error = 0, ""
+        self._seed, self._count, self._rate = seed, count, rate
+        self._over = threading.Event()
+
+    def run(self) -> None:
+        try:
+            produce(self._events(), self._rate)
+        except Exception as error:
+            self.error = str(error)
+
+    def stop(self) -> None:
+        self._over.set()
+        self.join()
+
+    def _events(self) -> Iterator[Event]:
+        pace = timedelta(seconds=1) / self._rate
+        for event in charges(self._seed, self._count, datetime.now(UTC), interval=pace):
+            if self._over.is_set():
+                return
+            yield event
+            self.sent += 1
+
+
+def _watch(feed: Feed) -> list[Sighting]:
+    """Every state of the mart, until it holds all that was sent (or PATIENCE_S after the end)."""
+    catalog, seen = Catalog(), list[Sighting]()
+    commit, told, ended = 0, time.monotonic(), 0.0
+    while True:
+        try:
+            head = catalog.head(CHAIN[0])
+        except NoTable:
+            head = None
+        if head and head.stamp.commit > commit:
+            commit = head.stamp.commit
+            at, offsets = time.time(), _held(catalog)
+            seen.append((at, offsets))
+        held = sum(seen[-1][1].values()) if seen else 0
+        if time.monotonic() - told > SHOWN_EVERY_S:
+            told = time.monotonic()
+            say(f"sent {feed.sent:,}, in the mart {held:,}, {len(seen)} commits")
+        if not feed.is_alive():
+            ended = ended or time.monotonic()
+            if feed.error:
+                raise RuntimeError(f"the feed broke: {feed.error}")
+            if held >= feed.sent or time.monotonic() - ended > PATIENCE_S:
+                return seen
+        time.sleep(POLL_S)
+
+
+def _held(catalog: Catalog) -> Offsets:
+    """Down the chain: which offsets the mart's newest batch accounts for."""
+    stamp = catalog.head(CHAIN[0]).stamp
+    for parent in CHAIN[1:]:
+        consumed = stamp.progress.get(parent, [0, 0])[0]
+        newer, _ = catalog.commits(parent, consumed - 1)
+        stamp = next(s for s in newer if s.commit == consumed)
+    return {int(p): offset for p, offset in stamp.progress.get("next", {}).items()}
+
+
+def _arrivals() -> dict[tuple[int, int], float]:
+    """By partition and offset, when Kafka received the record: epoch seconds."""
+    consumer = Consumer({
+        "bootstrap.servers": settings.kafka_bootstrap(), "group.id": "bench",
+        "enable.auto.commit": False, "isolation.level": "read_committed", "log_level": 2,
+    })  # fmt: skip
+    partitions = list(consumer.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions)
+    ends = [consumer.get_watermark_offsets(TopicPartition(TOPIC, p))[1] for p in partitions]
+    consumer.assign([TopicPartition(TOPIC, p, 0) for p in partitions])
+    found: dict[tuple[int, int], float] = {}
+    deadline = time.monotonic() + READ_S
+    while len(found) < sum(ends) and time.monotonic() < deadline:
+        for message in consumer.consume(10_000, timeout=1):
+            place = (message.partition() or 0, message.offset() or 0)
+            found[place] = message.timestamp()[1] / 1000
+    consumer.close()
+    return found
+
+
+def _waits(arrivals: dict[tuple[int, int], float], seen: list[Sighting]) -> Iterator[float]:
+    """For each record that became visible, the seconds until then; both go in offset order."""
+    places: dict[int, int] = {}
+    for partition, offset in sorted(arrivals):
+        place = places.get(partition, 0)
+        while place < len(seen) and seen[place][1].get(partition, 0) <= offset:
+            place += 1
+        places[partition] = place
+        if place < len(seen):
+            yield seen[place][0] - arrivals[partition, offset]
+
+
+def _share(ordered: list[float], share: float) -> float | None:
+    if not ordered:
+        return None
+    return round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 2)

@@ -1,0 +1,197 @@
+"""A sensor-sized run, raw to marts, process start included, on a small lake and on a large one.
+
+Both lakes read the same topic: the large one's history was sent first and then deleted from Kafka,
+so that each round's new charges are the same for both, in turns, on one warm Spark server.
+"""
+
+import logging
+import os
+import subprocess
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from statistics import median
+from typing import Any
+
+from confluent_kafka import TopicPartition
+from confluent_kafka.admin import AdminClient
+
+from lakehouse_assets import settings
+from lakehouse_assets.bench._lab import Lab, catch_up, doing, environment, lab, say
+from lakehouse_assets.lake.kafka import hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.names import HOUR_FORMAT
+from lakehouse_assets.lake.sensors import Look, Source, look, sources
+from lakehouse_assets.services.dagster import Daemon, dagster_env
+from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets.services.spark import Spark
+from lakehouse_assets.sources.payments import TOPIC, distinct_charges
+from lakehouse_assets.sources.produce import ensure_topic, produce
+
+GROUP = "payments"
+BATCH = 500_000  # rows of history in one batch
+RUN_S = 900
+SMALL, LARGE, LONG = "small", "large", "long"
+
+
+def run(
+    new: int = 10_000,
+    rows: int = 20_000,
+    days: int = 2,
+    times: int = 100,
+    repeats: int = 5,
+    seed: int = 7,
+    soak: int = 0,
+    soak_new: int = 100,
+    soak_from: int = 100,
+) -> dict[str, Any]:
+    """Time runs of `new` charges on a lake of `rows` over `days` and on one of `times` the rows.
+
+    The large lake has ten times the days at `times`=100 (its square root), so it has more days and
+    bigger days. `soak`: go on to that many commits of `soak_new` charges each on one lake, and time
+    the same run at commit `soak_from` and at the last; takes hours at 10,000.
+    """
+    with lab(Kafka(), Spark()) as place, environment(dict(dagster_env())):
+        Daemon().prepare()  # the instance only; the daemon is not started
+        ensure_topic(TOPIC)
+        result = compare(place, new, rows, days, times, repeats, seed)
+        if soak:
+            result |= endure(place, new, soak, soak_new, soak_from, repeats, seed)
+    return result
+
+
+def compare(
+    place: Lab, new: int, rows: int, days: int, times: int, repeats: int, seed: int
+) -> dict[str, Any]:
+    """Fill both lakes, then time runs in turns."""
+    large_days = round(days * times**0.5)
+    _history(place, LARGE, seed, rows * times, large_days)
+    _forget()
+    _history(place, SMALL, seed + 1, rows, days)
+    with place.lake(LARGE, keep=True) as lake:
+        catch_up(lake, _source().tables)  # the small one's history, which is on the topic too
+    seconds: dict[str, list[float]] = {SMALL: [], LARGE: []}
+    for number in range(repeats + 1):
+        produce(_charges(seed + 2 + number, new, timedelta(minutes=30)))
+        for name in (SMALL, LARGE) if number % 2 else (LARGE, SMALL):
+            with place.lake(name, keep=True):
+                took = _timed_run(look(_source()))
+            say(f"{name}: {took:.2f} s{'' if number else ' (warm-up)'}")
+            if number:
+                seconds[name].append(took)
+    small, large = median(seconds[SMALL]), median(seconds[LARGE])
+    with place.lake(LARGE, keep=True) as lake:
+        empty = _empty_tick(lake)
+        lake_rows = lake.catalog.head("raw.payment_charges").rows
+    say(f"{new:,} new charges: {small:.2f} s on the small lake, {large:.2f} s on the large one")
+    return {
+        "small_s": round(small, 2),
+        "large_s": round(large, 2),
+        "ratio": round(large / small, 3),
+        **empty,
+        "new": new,
+        "small_runs_s": [round(s, 2) for s in seconds[SMALL]],
+        "large_runs_s": [round(s, 2) for s in seconds[LARGE]],
+        "large_rows": lake_rows,
+        "days": {SMALL: days, LARGE: large_days},
+    }
+
+
+def endure(
+    place: Lab, new: int, commits: int, each: int, begin: int, repeats: int, seed: int
+) -> dict[str, Any]:
+    """Many small commits on one lake, with maintenance; the same run timed early and at the end."""
+    import dagster as dg
+
+    from lakehouse_assets.bench._run import execute
+
+    logging.getLogger("dagster").setLevel(logging.ERROR)  # else thousands of lines a minute
+    _forget()
+    told: dict[int, float] = {}
+    with place.lake(LONG, keep=True):
+        for number in range(1, commits + 1):
+            produce(_charges(seed + 1_000 + number, each, timedelta(seconds=each)))
+            found = look(_source())
+            with dg.DagsterInstance.ephemeral() as instance:
+                execute(instance, _partition(found), [t.name for t in found.tables])
+            if number in (begin, commits):
+                told[number] = _median_run(new, repeats, seed + 500_000 + number * 100)
+                say(f"at commit {number:,}: {told[number]:.2f} s")
+    first, last = told[min(begin, commits)], told[commits]
+    return {"soak": {"commits": commits, "from_commit": min(begin, commits),
+                     "first_s": round(first, 2), "last_s": round(last, 2),
+                     "ratio": round(last / first, 3)}}  # fmt: skip
+
+
+def _median_run(new: int, repeats: int, seed: int) -> float:
+    seconds = []
+    for number in range(repeats):
+        produce(_charges(seed + number, new, timedelta(minutes=30)))
+        seconds.append(_timed_run(look(_source())))
+    return median(seconds)
+
+
+def _source() -> Source:
+    from lakehouse_assets.definitions import tables
+
+    return next(s for s in sources(tables()) if s.group == GROUP)
+
+
+def _charges(seed: int, count: int, span: timedelta) -> Any:
+    """Distinct charges spread over the time up to now."""
+    return distinct_charges(seed, count, datetime.now(UTC) - span, span / count)
+
+
+def _history(place: Lab, name: str, seed: int, rows: int, days: int) -> None:
+    """Through Kafka and the real path, in few large batches, oldest charges first."""
+    span = timedelta(days=days)
+    begin, sent = datetime.now(UTC) - span, 0
+    with doing(f"{name} lake: {rows:,} charges over {days} days"):
+        while sent < rows:
+            count = min(BATCH, rows - sent)
+            at = begin + span * (sent / rows)
+            produce(distinct_charges(seed * 100 + sent // BATCH, count, at, span / rows))
+            sent += count
+            with place.lake(name, keep=True) as lake:
+                catch_up(lake, _source().tables)
+
+
+def _forget() -> None:
+    """Delete what the topic holds, so that the next lake begins after it."""
+    admin = AdminClient({"bootstrap.servers": settings.kafka_bootstrap()})
+    partitions = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions
+    everything = [TopicPartition(TOPIC, p, -1) for p in partitions]  # -1: up to the end
+    for done in admin.delete_records(everything).values():
+        done.result(30)
+
+
+def _partition(found: Look) -> str:
+    return f"{found.hour:{HOUR_FORMAT}}" if found.hour else ""
+
+
+def _timed_run(found: Look) -> float:
+    """What the sensor would ask for, in a process of its own, from its start to its end."""
+    names = [t.name for t in found.tables]
+    command = [sys.executable, "-m", "lakehouse_assets.bench._run", _partition(found), *names]
+    began = time.perf_counter()
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=RUN_S, env=dict(os.environ)
+    )
+    took = time.perf_counter() - began
+    if done.returncode:
+        raise RuntimeError(f"a run failed:\n{done.stderr[-3000:]}")
+    return took
+
+
+def _empty_tick(lake: Lake) -> dict[str, int]:
+    """Without news the sensor asks for nothing; a run that is made all the same commits nothing."""
+    found = look(_source())
+    before = _commits(lake)
+    _timed_run(Look(_source().tables, hour_of(now())))
+    return {"empty_commits": _commits(lake) - before, "empty_runs": int(bool(found.tables))}
+
+
+def _commits(lake: Lake) -> int:
+    """Iceberg numbers every snapshot, so neither maintenance nor a branch escapes the count."""
+    tables = [lake.catalog.load(name) for name in lake.catalog.heads()]
+    return sum(int(getattr(t.metadata, "last_sequence_number", 0)) for t in tables)

@@ -1,0 +1,74 @@
+"""The processes that chaos starts and kills: a run, a compaction, a neighbour in the catalog.
+
+    python -m lakehouse_assets.chaos._actor run|compact|neighbour
+"""
+
+import os
+import signal
+import sys
+import time
+
+from lakehouse_assets import settings
+from lakehouse_assets.bench._lab import catch_up, tables
+
+NEIGHBOUR = "other.notes"
+PAUSE_S = 0.2  # between a neighbour's commits
+NEIGHBOUR_S = 4 * 3600  # it never outlives the longest session
+
+
+def run() -> None:
+    """All tables, as the run of a sensor takes them; says on standard output where it is."""
+    from lakehouse_assets.lake import waypoint
+    from lakehouse_assets.lake.lake import Lake
+
+    pass_on = waypoint.passed
+
+    def told(point: str, table: str) -> None:
+        print(f"{point}@{table}", flush=True)
+        pass_on(point, table)
+
+    waypoint.passed = told
+    lake = Lake(run=f"chaos {os.getpid()}")
+    commits = catch_up(lake, list(tables().values()), tend=True)
+    print(f"done, {commits} commits", flush=True)
+    lake.close()
+
+
+def compact() -> None:
+    """Every table's files written anew, whether they need it or not."""
+    from lakehouse_assets.lake.lake import Lake
+
+    lake = Lake(run="chaos compaction")
+    options = "map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')"
+    for name in lake.catalog.heads():
+        call = f"rewrite_data_files(table => '{name}', options => {options})"
+        try:
+            lake.spark.sql(f"CALL {settings.CATALOG}.system.{call}").collect()
+            print(f"compacted {name}", flush=True)
+        except Exception as error:  # a writer that was faster, or a server that was killed
+            print(f"{name} not compacted: {str(error).splitlines()[0][:200]}", flush=True)
+    lake.close()
+
+
+def neighbour() -> None:
+    """Commits to a table of its own, by pyiceberg, until it is told to end; says how many."""
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyiceberg.catalog.sql import SqlCatalog
+
+    is_over: list[int] = []
+    signal.signal(signal.SIGTERM, lambda number, _: is_over.append(number))
+    uri = f"{settings.catalog_uri()}?timeout=30"
+    catalog = SqlCatalog(settings.CATALOG, uri=uri, warehouse=settings.warehouse())
+    catalog.create_namespace_if_not_exists(NEIGHBOUR.split(".")[0])
+    number = pa.schema([pa.field("number", pa.int64())])
+    table = catalog.create_table_if_not_exists(NEIGHBOUR, number)
+    parent, commits, deadline = os.getppid(), 0, time.monotonic() + NEIGHBOUR_S
+    while not is_over and os.getppid() == parent and time.monotonic() < deadline:
+        table.append(pa.table({"number": [commits]}, schema=number))
+        commits += 1
+        time.sleep(PAUSE_S)
+    print(f"{commits}", flush=True)
+
+
+if __name__ == "__main__":
+    {"run": run, "compact": compact, "neighbour": neighbour}[sys.argv[1]]()

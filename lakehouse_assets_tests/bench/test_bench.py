@@ -1,0 +1,78 @@
+"""Benches at a small size: their fields, and that both sides did the same work; never times."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lakehouse_assets import settings
+from lakehouse_assets.bench import checks, freshness, ingest
+from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
+from lakehouse_assets.services.host import alive
+from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets.services.spark import Spark
+from lakehouse_assets.sources.payments import TOPIC
+from lakehouse_assets_tests.support import fresh_topic
+
+
+@pytest.fixture
+def place(empty_lake: Path) -> Iterator[Lab]:
+    """The test run's own Kafka and Spark, with no topic yet."""
+    fresh_topic(TOPIC)
+    yield Lab(empty_lake, [Kafka(), Spark()])
+    fresh_topic(TOPIC)
+
+
+def test_ingest_stores_what_its_rival_stores_and_tells_both_figures(place: Lab) -> None:
+    result = ingest.measure(
+        place, rows=3_000, warmup=0, repeats=1, batch=1_000, seed=7, coordinates=True
+    )
+    assert result["rows"] == 3_000
+    assert result["equal"]
+    for side in (result, result["rival"]):
+        assert all(side[f] > 0 for f in ("rows_per_s", "rows_per_cpu_s", "peak_mb"))
+    assert result["rival"]["name"].startswith("confluent-kafka")
+    assert "no error handling" in result["settings"]["rival"]
+
+
+def test_thirty_rules_a_third_patterns_agree_with_pandera(place: Lab) -> None:
+    result = checks.measure(place, rows=3_000, repeats=1, warmup=0, seed=7, source="kafka")
+    assert (result["rules"], result["patterns"], result["rows"]) == (30, 10, 3_000)
+    assert result["verdicts_equal"]
+    assert result["counts_equal"]
+    assert "amount_not_negative" in result["broken"]
+    assert "card_last4_well_formed" not in result["broken"]
+    assert {"added_pct", "ours_s", "pandera_s"} <= set(result)
+
+
+def test_a_record_is_visible_with_the_first_state_of_the_mart_that_covers_its_offset() -> None:
+    arrivals = {(0, 0): 10.0, (0, 1): 11.0, (0, 2): 20.0, (1, 0): 10.5, (1, 5): 30.0}
+    seen = [(12.0, {0: 1}), (15.0, {0: 2, 1: 1}), (25.0, {0: 3, 1: 5})]
+    assert list(freshness._waits(arrivals, seen)) == [2.0, 4.0, 5.0, 4.5]
+
+
+def test_a_lab_leaves_no_folder_no_process_and_no_setting_behind() -> None:
+    before = dict(os.environ)
+    with pytest.raises(KeyboardInterrupt), lab(Kafka()) as place:
+        broker = psutil.Process(place.pid("kafka"))
+        assert settings.home() == place.folder
+        raise KeyboardInterrupt
+    assert not place.folder.exists()
+    assert not alive(broker)
+    assert dict(os.environ) == before
+
+
+def test_settings_of_somebody_elses_lake_do_not_reach_a_lab() -> None:
+    with environment({"LAKEHOUSE_KAFKA": "elsewhere:9092", "LAKEHOUSE_WAREHOUSE": "/elsewhere"}):
+        with lab() as place:
+            assert settings.kafka_bootstrap().startswith("127.0.0.1:")
+            assert settings.warehouse() == str(place.folder / "warehouse")
+        assert settings.kafka_bootstrap() == "elsewhere:9092"
+
+
+def test_the_meter_counts_work_and_not_waiting() -> None:
+    with Meter(os.getpid()) as meter:
+        sum(range(3_000_000))
+    assert 0 < meter.cpu_s <= meter.wall_s + 1

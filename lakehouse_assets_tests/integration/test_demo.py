@@ -1,0 +1,79 @@
+"""`lakehouse demo` and `lakehouse up` with the whole stack: what they promise, what they leave."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO
+
+import pytest
+
+from lakehouse_assets import settings
+from lakehouse_assets_tests.support import lake_in
+from lakehouse_assets_tests.test_cli import last_line, said
+
+EVENTS = 400
+DEMO_S = 150  # a minute on an idle machine
+TABLES = {
+    "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
+    "marts.payments_daily", "metadata.quarantine",
+}  # fmt: skip
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Iterator[Path]:
+    """A lake and a stack of its own; whatever a failing test leaves is stopped."""
+    with lake_in(tmp_path / "a lake") as folder:
+        try:
+            yield folder
+        finally:
+            said("down")
+
+
+def start(*args: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, "-u", "-m", "lakehouse_assets.cli", *args],
+        env=dict(os.environ, PYTHONPATH=str(settings.ROOT)), cwd="/", stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+
+
+def states() -> dict[str, str]:
+    services = last_line(said("status", "--json"))["services"]
+    return {name: service["state"] for name, service in services.items()}
+
+
+def test_the_demo_ends_in_tables_equal_to_the_truth_and_leaves_what_ran_before(own: Path) -> None:
+    assert "kafka started" in said("up", "kafka")  # a service alone: starts it and returns
+    demo = start("demo", "--events", str(EVENTS), "--json")
+    out, err = demo.communicate(timeout=DEMO_S)
+    assert demo.returncode == 0, out + err
+    told = json.loads(out.strip().splitlines()[-1])
+    assert told["seconds"] > 0 and told["tables"]["raw.payment_charges"] == EVENTS
+    assert told["equal"] == dict.fromkeys(TABLES, True)
+    assert told["checks"]["passed"] > 30 and told["checks"]["failed"] == 0
+    assert told["checks"]["warned"] > 0  # the feed is dirty on purpose
+    assert told["quarantined"] >= 8  # of every kind at least one
+    assert "every table equals the generator's truth" in " ".join(err.lower().split())
+    running = {name for name, state in states().items() if state == "running"}
+    assert running == {"kafka"}
+
+
+def test_an_interrupted_start_leaves_nothing_of_its_own_behind(own: Path) -> None:
+    live = start("up", "payments", "--no-generate")
+    assert live.stdout is not None
+    wait_for(live.stdout, "started in")
+    live.send_signal(signal.SIGINT)
+    out, err = live.communicate(timeout=DEMO_S)
+    assert live.returncode == 0, out + err
+    assert set(states().values()) == {"stopped"}
+
+
+def wait_for(lines: IO[str], text: str) -> None:
+    for line in lines:
+        if text in line:
+            return
+    raise AssertionError(f"the process ended without saying {text!r}")

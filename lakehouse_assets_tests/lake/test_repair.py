@@ -1,0 +1,142 @@
+"""What a person orders on a raw table: accepting a gap, replaying records that were set aside."""
+
+from uuid import uuid4
+
+import pytest
+from confluent_kafka import TopicPartition
+from pyspark.sql import DataFrame
+
+from lakehouse_assets.lake.advance import advance
+from lakehouse_assets.lake.contract import Layout, RawTable, Table, column, newest
+from lakehouse_assets.lake.ingest import RecordsLost
+from lakehouse_assets.lake.kafka import hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.repair import accept_gap, find_gap, replay
+from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
+from lakehouse_assets_tests.lake.tables import Notes, admin, make_topic, notes, send
+from lakehouse_assets_tests.support import fresh_topic, stored
+
+
+class Mended(RawTable, name="raw.notes"):
+    """raw.notes after a fix: counts are wider, and `mood` is known."""
+
+    id = Notes.columns["id"]
+    amount = Notes.columns["amount"]
+    count = column("bigint", "How many.")
+    made_at = Notes.columns["made_at"]
+    tags = Notes.columns["tags"]
+    mood = column("string", "How it was meant.", nullable=True)
+
+
+class Newest(Table, name="bare.newest_notes"):
+    """bare.newest_notes: one row per id."""
+
+    id = column("string", "Whose note.", key=True)
+    count = column("bigint", "How many.", nullable=True)
+    made_at = column("timestamp", "When, UTC.")
+    layout = Layout(scope=newest(by="made_at", at="made_at"))
+
+
+def newest_of(raw: DataFrame) -> DataFrame:
+    good = raw.where("_error is null")
+    return good.selectExpr("id", "cast(count as bigint) as count", "made_at")
+
+
+def note(id: str, count: int, more: str = "") -> bytes:
+    return f'{{"id":"{id}","count":{count},"made_at":"2024-03-01T00:00:00Z"{more}}}'.encode()
+
+
+@pytest.fixture
+def topic(lake: Lake) -> str:
+    return make_topic(f"notes-{uuid4().hex[:8]}")
+
+
+def bring_up(lake: Lake, *tables: LakeTable) -> None:
+    for table in tables:
+        advance(lake, table, hour_of(now()) if table.topic else None)
+
+
+def test_a_replay_after_a_fix_stores_each_record_once_under_its_identity(
+    lake: Lake, topic: str
+) -> None:
+    before, after = notes(topic), raw_table(Mended, topic=topic, group="bare")
+    child = table_asset(Newest, newest_of, raw=after)
+    send(topic, note("good", 1), note("wide", 3_000_000_000), b"<html>", None)
+    send(topic, note("more", 4, ',"mood":"glad"'))
+    bring_up(lake, before)
+    assert [r["_error"] for r in by_offset()] == [
+        None,
+        "wrong type",
+        "malformed",
+        "null value",
+        None,
+    ]
+    bring_up(lake, child)
+    assert {r["id"] for r in stored(child.name)} == {"good", "more"}
+
+    done = replay(lake, after)
+
+    assert done is not None and (done.stored, done.removed) == (2, 2)
+    found = by_offset()
+    assert [r["kafka_offset"] for r in found] == [0, 1, 2, 3, 4]
+    assert [r["_error"] for r in found] == [None, None, "malformed", "null value", None]
+    assert (found[1]["id"], found[1]["count"], found[4]["mood"]) == ("wide", 3_000_000_000, "glad")
+    assert [r["_commit"] for r in found] == [1, 2, 1, 1, 2]  # only they are news to the children
+    assert [r["_payload"] is None for r in found] == [True, True, False, True, True]
+    assert done.tally["failed"]["parses"] == 2 and done.tally["rows"] == 5
+    bring_up(lake, child)
+    assert {r["id"] for r in stored(child.name)} == {"good", "wide", "more"}
+    assert replay(lake, after) is None  # nothing left that could change
+
+
+def by_offset() -> list[dict[str, object]]:
+    columns = [*Mended.columns, "_commit"]
+    return sorted(
+        stored(Notes.name, *columns), key=lambda r: (r["topic_generation"], r["kafka_offset"])
+    )
+
+
+def test_a_topic_made_anew_is_read_on_only_after_its_gap_was_accepted(
+    lake: Lake, topic: str
+) -> None:
+    table = notes(topic)
+    child = table_asset(Newest, newest_of, raw=table)
+    send(topic, note("a", 1), note("b", 2))
+    bring_up(lake, table, child)
+    assert find_gap(lake, table) is None and accept_gap(lake, table) is None
+    fresh_topic(topic)
+    make_topic(topic)
+    send(topic, note("c", 3))
+    with pytest.raises(RecordsLost, match="accept-gap raw"):
+        bring_up(lake, table)
+
+    gap = accept_gap(lake, table)
+
+    assert gap is not None and gap.abandoned == {0: 2} and gap.following == {0: 0}
+    assert "from offsets 0: 2 on is gone" in gap.told()
+    bring_up(lake, table, child)
+    found = [(r["topic_generation"], r["kafka_offset"], r["id"]) for r in by_offset()]
+    assert found == [(0, 0, "a"), (0, 1, "b"), (1, 0, "c")]
+    assert {r["id"] for r in stored(child.name)} == {"a", "b", "c"}
+    head = lake.catalog.head(table.name)
+    assert head.stamp.progress["generation"] == 1
+    assert head.tallies[0]["rows"] == 3  # the hour's counts go on
+
+
+def test_records_lost_to_retention_are_named_and_given_up_exactly(lake: Lake, topic: str) -> None:
+    table = notes(topic)
+    send(topic, note("a", 1))
+    bring_up(lake, table)
+    send(topic, note("b", 2), note("c", 3), note("d", 4))
+    kafka = admin()
+    kafka.delete_records([TopicPartition(topic, 0, 3)])[TopicPartition(topic, 0)].result(10)
+    with pytest.raises(RecordsLost, match="partition 0: 1 to 2"):
+        bring_up(lake, table)
+
+    gap = accept_gap(lake, table)
+
+    assert gap is not None and gap.lost == {0: (1, 2)} and gap.following == {0: 3}
+    assert "2 records" in gap.told() and "partition 0: 1 to 2" in gap.told()
+    bring_up(lake, table)
+    assert [r["id"] for r in by_offset()] == ["a", "d"]
+    assert accept_gap(lake, table) is None

@@ -1,0 +1,68 @@
+"""raw.payment_charges: every record one row, as it was sent."""
+
+import json
+from datetime import UTC, datetime
+from decimal import Decimal
+
+from lakehouse_assets.lake import quality
+from lakehouse_assets.lake.ingest import parse
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
+from lakehouse_assets_tests.lake.tables import Row
+from lakehouse_assets_tests.support import rows
+
+ARRIVED = datetime(2024, 3, 1, 10, 20, tzinfo=UTC)
+HOUR = datetime(2024, 3, 1, 10, tzinfo=UTC)
+
+
+def raw(lake: Lake, *values: bytes | None) -> list[Row]:
+    records = lake.spark.createDataFrame(
+        [(0, n, ARRIVED, value) for n, value in enumerate(values)],
+        "partition int, offset bigint, timestamp timestamp, value binary",
+    )
+    return parse(records, payment_charges, 0, HOUR).toArrow().to_pylist()
+
+
+def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:
+    sent = {
+        "event_id": "e1", "charge_id": "c1", "provider": "stripe", "amount": 12.5,
+        "currency": "usd", "card_country": "342", "billing_postal_code": "", "failure_code": None,
+        "metadata": {"order_id": "o1", "user_email": "a@b"}, "3ds_authenticated": "yes",
+        "risk_score": 140, "created_at": "2024-03-01T10:00:00Z",
+    }  # fmt: skip
+    (row,) = raw(lake, json.dumps(sent).encode())
+    assert {n: row[n] for n in sent} == sent | {
+        "amount": Decimal("12.50"),
+        "metadata": {"order_id": "o1", "user_email": "a@b", "subscription_id": None},
+        "created_at": datetime(2024, 3, 1, 10, tzinfo=UTC),
+    }
+    assert (row["ingest_hour"], row["arrived_at"]) == (HOUR, ARRIVED)
+    assert row["_error"] is None and row["_payload"] is None
+
+
+def test_a_duplicate_a_late_one_a_null_and_rubbish_are_a_row_each(lake: Lake) -> None:
+    late = b'{"event_id": "e0", "created_at": "2024-01-01T00:00:00Z"}'
+    found = raw(lake, late, late, None, b"rubbish", b'{"amount": "much"}')
+    assert [(r["kafka_offset"], r["event_id"], r["_error"], r["_payload"]) for r in found] == [
+        (0, "e0", None, None),
+        (1, "e0", None, None),
+        (2, None, "null value", None),
+        (3, None, "malformed", b"rubbish"),
+        (4, None, "wrong type", b'{"amount": "much"}'),
+    ]
+
+
+def test_its_rules_measure_the_dirt(lake: Lake) -> None:
+    clean: Row = {"billing_postal_code": "10115", "card_country": "DE", "currency": "EUR"}
+    dirty: dict[str, Row] = {
+        "parses": clean | {"_error": "malformed"},
+        "null_spellings": clean | {"failure_code": "N/A"},
+        "country_codes": clean | {"card_country": "342"},
+        "postal_codes_present": clean | {"billing_postal_code": None},
+        "currency_case": clean | {"currency": "eur"},
+    }
+    rules = PaymentCharges.all_rules()
+    frame = rows(lake.spark, PaymentCharges, clean, *dirty.values())
+    reasons = quality.reasons(rules, f"({quality.failures(rules)})")
+    found = frame.selectExpr(f"{reasons} as why")
+    assert [r["why"] for r in found.collect()] == ["", *dirty]

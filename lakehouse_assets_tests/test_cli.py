@@ -1,0 +1,244 @@
+"""The commands as one types them: each a process, judged by what it prints and leaves."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lakehouse_assets import definitions, settings
+from lakehouse_assets.commands import common, glance
+from lakehouse_assets.lake.advance import advance
+from lakehouse_assets.lake.kafka import hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.sources import payments_truth as truth
+from lakehouse_assets.sources.payments import TOPIC, Dirt, charges
+from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets_tests.lake.tables import own_lake
+from lakehouse_assets_tests.support import fresh_topic, lake_in, read_back, stored
+
+COMMANDS = (
+    "demo", "up", "down", "restart", "wipe", "status", "logs", "generate", "query", "rebuild",
+    "release", "accept-gap", "drop", "quarantine", "bench", "chaos",
+)  # fmt: skip
+DIRT = Dirt(malformed=0.02, null_value=0.01, missing_charge_id=0.01, negative_amount=0.01)
+
+
+def lakehouse(*args: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
+    """Without a terminal, from another folder than the repository's."""
+    return subprocess.run(
+        [sys.executable, "-m", "lakehouse_assets.cli", *args],
+        env=dict(os.environ, PYTHONPATH=str(settings.ROOT)), cwd="/", stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=timeout,
+    )  # fmt: skip
+
+
+def said(*args: str) -> str:
+    done = lakehouse(*args)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def refused(*args: str) -> str:
+    """The one message of a command that fails; never a traceback."""
+    done = lakehouse(*args)
+    assert done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stderr and "\tat " not in done.stderr, done.stderr
+    return done.stderr
+
+
+def last_line(text: str) -> Any:
+    return json.loads(text.strip().splitlines()[-1])
+
+
+def catch_up(lake: Lake) -> None:
+    for table in definitions.tables().values():
+        advance(lake, table, hour_of(now()) if table.hourly else None)
+
+
+@pytest.fixture(scope="module")
+def filled(stack: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
+    """All tables, made of a few hundred dirty charges; what a test breaks it mends."""
+    with own_lake(tmp_path_factory.mktemp("cli") / "a lake") as lake:
+        fresh_topic(TOPIC)
+        ensure_topic(TOPIC)
+        produce(charges(7, 400, now() - timedelta(seconds=400), DIRT))
+        catch_up(lake)
+        yield lake
+
+
+@pytest.fixture
+def nothing(tmp_path: Path) -> Iterator[Path]:
+    """A lake in which nothing was ever started."""
+    with lake_in(tmp_path / "an empty lake") as folder:
+        yield folder
+
+
+def test_help_lists_every_command() -> None:
+    listed = re.findall(r"^  ([a-z-]+)  ", said("--help"), flags=re.MULTILINE)
+    assert listed == list(COMMANDS)
+
+
+def test_the_commands_know_the_tables_that_dagster_knows() -> None:
+    assert list(common.tables()) == list(definitions.tables())
+
+
+def test_status_answers_with_nothing_running_and_starts_nothing(nothing: Path) -> None:
+    found = last_line(said("status", "--json"))
+    assert {s["state"] for s in found["services"].values()} == {"stopped"}
+    assert found["tables"] == {}
+    assert "kafka" in said("status")
+    assert not (nothing / "kafka").exists()
+
+
+def test_commands_on_an_empty_lake_say_what_to_do_next(nothing: Path) -> None:
+    assert "lakehouse up kafka" in refused("generate", "payments", "--count", "1")
+    assert "materialize it first" in refused("quarantine", "list")
+    assert "materialize it first" in refused("release", "raw.payment_charges")
+    assert "no logs yet" in refused("logs", "kafka")
+    assert "nothing was running" in said("down")
+
+
+def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+    assert "Did you mean marts.payments_daily" in refused("rebuild", "payment_daily")
+    assert "Did you mean kafka" in refused("up", "kafak")
+    assert "Did you mean status" in refused("stats")
+    hour = f"{now() + timedelta(hours=1):%Y-%m-%d-%H:00}"
+    answer = refused("rebuild", "raw.payment_charges", "--partition", hour)
+    assert f"near it: {now():%Y-%m-%d-%H:00}" in answer
+
+
+def test_a_background_generator_is_a_service_with_a_log(filled: Lake) -> None:
+    with_log = ("--rate", "50", "--seed", "3", "--count", "1000000", "--background")
+    assert "lakehouse down generate-payments" in said("generate", "payments", *with_log)
+    try:
+        assert last_line(said("status", "--json"))["services"]["generate-payments"]["pid"]
+        assert "runs already" in refused("generate", "payments", "--background")
+        assert TOPIC in said("logs", "generate-payments")
+    finally:
+        assert "generate-payments stopped" in said("down", "generate-payments")
+    catch_up(filled)
+
+
+def test_status_tells_of_tables_what_the_catalog_says(filled: Lake) -> None:
+    found = last_line(said("status", "--json"))
+    for name, head in filled.catalog.heads().items():
+        table = found["tables"][name]
+        assert (table["rows"], table["commit"]) == (head.rows, head.stamp.commit)
+        assert table["snapshots"] == head.snapshots and not table["held"]
+    raw, mart = found["tables"][truth.RAW], found["tables"][truth.MART]
+    assert raw["lag"] == 0 and mart["behind"] == 0
+    assert found["checks"]["passed"] > 30 and found["checks"]["failed"] == 0
+
+
+def test_the_glance_knows_the_catalogs_own_names() -> None:
+    from lakehouse_assets.lake import catalog
+
+    assert (glance.STAMP, glance.TALLY, glance.FAILED) == (
+        catalog.STAMP, catalog.TALLY, catalog.FAILED,
+    )  # fmt: skip
+
+
+def test_a_query_reads_and_never_writes(filled: Lake) -> None:
+    counted = last_line(said("query", "select count(*) as n from marts.payments_daily", "--json"))
+    assert counted["rows"] == [{"n": len(stored(truth.MART))}]
+    shown = said("query", f"select event_id from {truth.STAGING} -- all", "--limit", "5")
+    assert len(shown.strip().splitlines()) == 6
+    before = filled.catalog.head(truth.MART)
+    assert "only reads" in refused("query", f"delete from {truth.MART}")
+    assert "Error" in refused(
+        "query", f"with x as (select 1) insert into {truth.MART} select * from x"
+    )
+    assert filled.catalog.head(truth.MART) == before
+
+
+def test_a_wrong_query_gets_a_short_answer(filled: Lake) -> None:
+    assert "Did you mean marts.payments_daily" in refused(
+        "query", "select * from marts.payment_daily"
+    )
+    wrong = refused("query", f"select nope from {truth.MART}")
+    assert "`nope` cannot be resolved" in wrong and "line 1" in wrong
+    assert len(wrong.splitlines()) < 5
+
+
+def test_quarantine_lists_what_the_generator_planted(filled: Lake) -> None:
+    expected = truth.expected(read_back(TOPIC))[truth.QUARANTINE]
+    found = last_line(said("quarantine", "list", "--json"))
+    assert found["quarantined"] == len(expected) > 10
+    listed = {(r["stage"], r["reason"]): r["records"] for r in found["reasons"]}
+    for stage, reason in listed:
+        alike = [r for r in expected if (r["stage"], r["reason"]) == (stage, reason)]
+        assert listed[stage, reason] == len(alike)
+
+
+def test_quarantine_shows_records_with_what_is_private_masked(filled: Lake) -> None:
+    found = last_line(said("quarantine", "show", "charge_id_present", "--json"))
+    record = found["records"][0]
+    assert record["kafka_offset"] >= 0 and record["record"]["event_id"].startswith("evt_")
+    assert record["record"]["metadata"] == "•••" and record["record"]["card_last4"] == "•••"
+    shown = said("quarantine", "show", "malformed")
+    assert "partition" in shown and "_payload: •••" in shown and "@" not in shown
+    assert "Did you mean malformed" in refused("quarantine", "show", "malfromed")
+
+
+def test_a_replay_without_a_fix_changes_nothing(filled: Lake) -> None:
+    before = filled.catalog.head(truth.RAW)
+    assert "nothing changes" in said("quarantine", "replay", truth.RAW)
+    assert filled.catalog.head(truth.RAW) == before
+    assert "only raw tables" in refused("quarantine", "replay", truth.MART)
+
+
+def test_a_rebuild_leaves_the_same_rows(filled: Lake) -> None:
+    before = stored(truth.MART)
+    assert "rows written" in said("rebuild", truth.MART)
+    assert stored(truth.MART) == before
+    assert "--partition" in refused("rebuild", truth.RAW)
+    catch_up(filled)
+
+
+def test_a_held_batch_is_released_by_name(filled: Lake) -> None:
+    head = filled.catalog.head(truth.MART)
+    filled.catalog.create_branch(head, "failed_by_a_test")
+    assert "released failed_by_a_test" in said("release", truth.MART)
+    assert "no batch is held" in said("release", truth.MART)
+
+
+def test_a_dropped_table_is_made_anew(filled: Lake) -> None:
+    before = stored(truth.MART)
+    assert "--yes" in refused("drop", truth.MART)
+    assert stored(truth.MART) == before
+    assert "deleted" in said("drop", truth.MART, "--yes")
+    assert truth.MART not in last_line(said("status", "--json"))["tables"]
+    advance(filled, definitions.tables()[truth.MART])
+    assert stored(truth.MART) == before
+
+
+def test_a_gap_is_accepted_by_word_only(filled: Lake) -> None:
+    assert "nothing is missing" in said("accept-gap", truth.RAW)
+    fresh_topic(TOPIC)
+    ensure_topic(TOPIC)
+    produce(charges(8, 20, now() - timedelta(seconds=20), Dirt.none()))
+    rows = filled.catalog.head(truth.RAW).rows
+    assert "accept-gap" in last_line(said("status", "--json"))["tables"][truth.RAW]["note"]
+    assert "--yes" in refused("accept-gap", truth.RAW)
+    told = said("accept-gap", truth.RAW, "--yes")
+    assert "deleted and created again" in told and "generation 1" in told
+    catch_up(filled)
+    assert filled.catalog.head(truth.RAW).rows == rows + 20
+    assert "only raw tables" in refused("accept-gap", truth.MART)
+
+
+def test_wipe_asks_and_leaves_only_what_is_not_data(nothing: Path) -> None:
+    for name in ("warehouse", "kafka", "logs"):
+        (nothing / name).mkdir(parents=True)
+    (nothing / "mine.txt").write_text("not the lake's")
+    assert "--yes" in refused("wipe")
+    assert (nothing / "warehouse").exists()
+    said("wipe", "--yes")
+    assert [p.name for p in nothing.iterdir()] == ["mine.txt"]
