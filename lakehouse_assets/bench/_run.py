@@ -12,8 +12,12 @@ import dagster as dg
 from lakehouse_assets.definitions import defs
 from lakehouse_assets.lake.names import NEWS, asset_key
 
+QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
-def execute(instance: dg.DagsterInstance, partition: str, tables: list[str]) -> None:
+
+def execute(
+    instance: dg.DagsterInstance, partition: str, tables: list[str], is_quiet: bool = False
+) -> None:
     """The sensor's run request, in this process; raises what a step raised."""
     job = defs.resolve_implicit_global_asset_job_def()
     job.execute_in_process(
@@ -21,6 +25,7 @@ def execute(instance: dg.DagsterInstance, partition: str, tables: list[str]) -> 
         partition_key=partition or None,
         asset_selection=[asset_key(name) for name in tables],
         tags={NEWS: "true"},
+        run_config=QUIET if is_quiet else None,
     )
 
 

@@ -4,7 +4,6 @@ Both lakes read the same topic: the large one's history was sent first and then 
 so that each round's new charges are the same for both, in turns, on one warm Spark server.
 """
 
-import logging
 import os
 import subprocess
 import sys
@@ -105,7 +104,6 @@ def endure(
 
     from lakehouse_assets.bench._run import execute
 
-    logging.getLogger("dagster").setLevel(logging.ERROR)  # else thousands of lines a minute
     _forget()
     told: dict[int, float] = {}
     with place.lake(LONG, keep=True):
@@ -113,7 +111,8 @@ def endure(
             produce(_charges(seed + 1_000 + number, each, timedelta(seconds=each)))
             found = look(_source())
             with dg.DagsterInstance.ephemeral() as instance:
-                execute(instance, _partition(found), [t.name for t in found.tables])
+                names = [t.name for t in found.tables]
+                execute(instance, _partition(found), names, is_quiet=True)
             if number in (begin, commits):
                 told[number] = _median_run(new, repeats, seed + 500_000 + number * 100)
                 say(f"at commit {number:,}: {told[number]:.2f} s")

@@ -3,7 +3,7 @@
 import signal
 import time
 from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
@@ -28,6 +28,11 @@ def start(group: "Sequence[Service]", started: "list[Service]", console: "Consol
         names = ", ".join(s.name for s in group)
         with console.status(f"starting {names}"), ThreadPoolExecutor(len(group)) as pool:
             futures = [pool.submit(bring_up, service) for service in group]
+            try:
+                wait(futures)
+            except KeyboardInterrupt:
+                wait(futures)  # what comes up meanwhile must be known, to be stopped
+                raise
         errors = [error for future in futures if (error := future.exception())]
         if errors:
             raise errors[0]

@@ -217,7 +217,8 @@ class StagingTable(Table):
     refuses = True
     arrived_at = column("timestamp", "When Kafka first received this version, UTC.")
     _record = column(
-        "struct<ingest_hour:timestamp,topic_generation:int,kafka_partition:int,kafka_offset:bigint>",
+        "struct<ingest_hour:timestamp,topic_generation:int,"
+        "kafka_partition:int,kafka_offset:bigint>",
         "The raw row it was made from.",
         nullable=True,
     )

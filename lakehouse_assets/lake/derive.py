@@ -112,13 +112,8 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
     contract, at = table.contract, table.contract.layout.scope.at
     ((arg, parent),) = table.parents.items()
     consumed = _consumed(head, parent)
-    known = scope.touched(lake.catalog, parent.name, consumed)
     staged = versions.transformed(table, {arg: _news_rows(lake, parent, head, what)})
-    if known is not None and known[0] == at:
-        spans = known[1]
-    else:
-        with lake.phase("scope"):
-            spans = scope.spans_of(versions.accept(table, staged, watch=False)[0], at)
+    spans = _spans(lake, table, parent, consumed, staged)
     accepted, seen = versions.accept(table, staged)
     best = accepted.groupBy(*contract.key()).agg(F.max(versions.standing(contract)).alias("_best"))
     stored = lake.at(head).where(scope.within(at, spans))
@@ -146,6 +141,18 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
         changed, "merge", stamp, where=scope.within(at, spans), seen=seen,
         recount=lambda: versions.count_refused(table, staged),
     )  # fmt: skip
+
+
+def _spans(
+    lake: Lake, table: LakeTable, parent: LakeTable, consumed: int, staged: "DataFrame"
+) -> list[scope.Span]:
+    """Where the accepted news lie: as the parent's commits tell it, or by looking."""
+    at = table.contract.layout.scope.at
+    known = scope.touched(lake.catalog, parent.name, consumed)
+    if known is not None and known[0] == at:
+        return known[1]
+    with lake.phase("scope"):
+        return scope.spans_of(versions.accept(table, staged, watch=False)[0], at)
 
 
 def _recomputed(

@@ -50,8 +50,9 @@ class Kafka:
     def topic(self, name: str) -> Topic:
         described = self._ask(self._admin.describe_topics, TopicCollection([name]))[name]
         partitions = [p.id for p in described.partitions]
-        earliest = self._offsets(name, partitions, OffsetSpec.earliest())  # type: ignore[no-untyped-call]
-        latest = self._offsets(name, partitions, OffsetSpec.latest())  # type: ignore[no-untyped-call]
+        first, last = OffsetSpec.earliest(), OffsetSpec.latest()  # type: ignore[no-untyped-call]
+        earliest = self._offsets(name, partitions, first)
+        latest = self._offsets(name, partitions, last)
         return Topic(name, str(described.topic_id), earliest, latest)
 
     def first_at(self, topic: Topic, moment: datetime) -> Offsets:

@@ -4,7 +4,7 @@ pandera asks Spark once a rule, so it is never on the way of a write.
 """
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from lakehouse_assets.lake.contract import Column, Rule, Table, column_rules
 
@@ -18,8 +18,8 @@ def to_pandera(contract: type[Table]) -> "DataFrameSchema":
     import pandera.pyspark as pa
     from pyspark.sql.types import DataType
 
-    columns = {
-        name: pa.Column(DataType.fromDDL(c.type), _checks(name, c), nullable=c.nullable)
+    columns: dict[str, Any] = {
+        name: pa.Column(cast(Any, DataType.fromDDL(c.type)), _checks(name, c), nullable=c.nullable)
         for name, c in contract.columns.items()
     }
     return pa.DataFrameSchema(columns, checks=[_row_check(rule) for rule in contract.rules])
@@ -27,7 +27,8 @@ def to_pandera(contract: type[Table]) -> "DataFrameSchema":
 
 def broken(contract: type[Table], frame: "DataFrame") -> set[str]:
     """The names of the rules that pandera finds broken by some row."""
-    report: dict[str, Any] = to_pandera(contract).validate(frame).pandera.errors
+    judged = cast(Any, to_pandera(contract).validate(frame))
+    report: dict[str, Any] = judged.pandera.errors
     data, schema = report.get("DATA", {}), report.get("SCHEMA", {})
     unjudged = {**data, **schema}.keys() - {"DATAFRAME_CHECK", "SERIES_CONTAINS_NULLS"}
     if unjudged:

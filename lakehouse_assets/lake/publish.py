@@ -70,23 +70,12 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         lake.catalog.create_branch(head, branch)
     waypoint.passed("branch", head.name)
     with lake.phase("write"):
-        try:
-            counted = _write(lake, contract, branch, change)
-        except Exception as error:  # of any kind: Spark says it in many ways
-            if not lake.catalog.has_branch(head.name, branch):
-                raise MainMoved(f"{head.name}: a faster run dropped our branch") from error
-            raise
+        counted = _write_or_yield(lake, contract, branch, change)
     waypoint.passed("data files", head.name)
     with lake.phase("judge"):
         snapshot = lake.catalog.branch_snapshot(head.name, branch)
         summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
-        if counted["stored"] != int(summary.get("added-records", 0)):
-            counted |= _recount(lake, contract, branch, head, change)
-            counted["removed"] = _dropped(summary)
-            change.carry = False  # what was counted now is the whole partition or table
-        elif _has_new_rules(contract, head, change):
-            counted |= _recount(lake, contract, branch, head, change)
-            change.carry = False
+        counted = _trusted(lake, contract, branch, head, change, counted, summary)
         tally = _tally(contract, head, change, counted)
         problems = _problems(change, counted, tally, summary)
     waypoint.passed("judge", head.name)
@@ -105,6 +94,36 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         head, change.stamp, published, tally, counted["stored"], counted["removed"],
         counted.get("read", counted["stored"]), summary,
     )  # fmt: skip
+
+
+def _write_or_yield(
+    lake: Lake, contract: type[Table], branch: str, change: Change
+) -> dict[str, int]:
+    """A run that published first drops our branch: then our write fails, and is made again."""
+    try:
+        return _write(lake, contract, branch, change)
+    except Exception as error:  # of any kind: Spark says it in many ways
+        if lake.catalog.has_branch(contract.name, branch):
+            raise
+        raise MainMoved(f"{contract.name}: a faster run dropped our branch") from error
+
+
+def _trusted(
+    lake: Lake,
+    contract: type[Table],
+    branch: str,
+    head: Head,
+    change: Change,
+    counted: dict[str, int],
+    summary: dict[str, str],
+) -> dict[str, int]:
+    """The write's own counts, unless a task ran twice or a rule is new; then a scan's."""
+    doubled = counted["stored"] != int(summary.get("added-records", 0))
+    if not doubled and not _has_new_rules(contract, head, change):
+        return counted
+    change.carry = False  # what is counted now is the whole partition or table
+    again = _recount(lake, contract, branch, head, change)
+    return counted | again | ({"removed": _dropped(summary)} if doubled else {})
 
 
 def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:

@@ -170,8 +170,9 @@ def _shape(kind: IcebergType) -> str:
 def _widens(old: IcebergType, new: IcebergType) -> bool:
     if isinstance(old, IntegerType) and isinstance(new, LongType):
         return True
-    decimals = isinstance(old, DecimalType) and isinstance(new, DecimalType)
-    return decimals and old.scale == new.scale and old.precision <= new.precision  # type: ignore[attr-defined]
+    if isinstance(old, DecimalType) and isinstance(new, DecimalType):
+        return old.scale == new.scale and old.precision <= new.precision
+    return False
 
 
 def _refused(contract: type[Table], what: str) -> SchemaRefused:

@@ -132,12 +132,15 @@ def add(lake: Lake, table: LakeTable, *given: Row, stated: bool = True) -> Publi
     lake.catalog.ensure(table.contract)
     head = lake.catalog.head(table.name)
     frame = rows(lake.spark, table.contract, *given)
-    instants = [r["at"].replace(tzinfo=None) for r in given if r.get("at")]
-    hours = [i.replace(minute=0, second=0, microsecond=0) for i in instants]
-    spans = scope.merge((h, h + HOUR) for h in hours)
-    said = ("at", scope.as_ranges(spans)) if stated else ("", None)
+    said = ("at", scope.as_ranges(_hours(given))) if stated else ("", None)
     stamp = scope.next_stamp(head.stamp, at=said[0], ranges=said[1])
     return publish(lake, table.contract, head, Change(frame, "append", stamp))
+
+
+def _hours(given: tuple[Row, ...]) -> list[scope.Span]:
+    instants = [r["at"].replace(tzinfo=None) for r in given if r.get("at")]
+    hours = [i.replace(minute=0, second=0, microsecond=0) for i in instants]
+    return scope.merge((h, h + HOUR) for h in hours)
 
 
 def event(seq: int, id: str | None, version: int = 1, amount: int = 2, **more: Any) -> Row:

@@ -1,0 +1,37 @@
+from datetime import UTC, datetime
+
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.metadata.quarantine import mentions, transform
+from lakehouse_assets.raw.payment_charges import PaymentCharges
+from lakehouse_assets_tests.support import rows
+
+NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+PLACE = {"topic_generation": 0, "kafka_partition": 0, "ingest_hour": NOON, "arrived_at": NOON}
+GOOD = {
+    "event_id": "e1", "charge_id": "c1", "provider": "Stripe", "amount": 5,
+    "created_at": NOON, "updated_at": NOON,
+}  # fmt: skip
+
+
+def test_an_unparsed_record_and_a_refused_one_are_listed_and_a_good_one_is_not(lake: Lake) -> None:
+    raw = rows(
+        lake.spark,
+        PaymentCharges,
+        {**PLACE, **GOOD, "kafka_offset": 0},
+        {**PLACE, "kafka_offset": 1, "_error": "malformed"},
+        {**PLACE, **GOOD, "kafka_offset": 2, "event_id": None, "amount": -1},
+    )
+    listed = [
+        (r["kafka_offset"], r["stage"], r["refused_by"], r["reason"])
+        for r in transform(charges=raw).orderBy("kafka_offset").collect()
+    ]
+    assert listed == [
+        (1, "parse", None, "malformed"),
+        (2, "staging", "staging.stg_payment_charges", "event_id_present, amount_not_negative"),
+    ]
+
+
+def test_a_good_record_is_mentioned_too_so_that_a_replayed_one_leaves(lake: Lake) -> None:
+    raw = rows(lake.spark, PaymentCharges, {**PLACE, **GOOD, "kafka_offset": 7})
+    (found,) = mentions("charges", raw).collect()
+    assert tuple(found) == ("raw.payment_charges", 0, 0, 7)
