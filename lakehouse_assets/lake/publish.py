@@ -9,10 +9,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from lakehouse_assets.lake import quality, waypoint
+from lakehouse_assets.lake import judge, quality, waypoint
 from lakehouse_assets.lake.catalog import STAMP, MainMoved, new_branch
 from lakehouse_assets.lake.contract import COMMIT, Table
 from lakehouse_assets.lake.head import Head, Stamp
@@ -76,8 +75,8 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         snapshot = lake.catalog.branch_snapshot(head.name, branch)
         summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
         counted = _trusted(lake, contract, branch, head, change, counted, summary)
-        tally = _tally(contract, head, change, counted)
-        problems = _problems(change, counted, tally, summary)
+        tally = judge.tally(contract, head, change, counted)
+        problems = judge.problems(change, counted, tally, summary)
     waypoint.passed("judge", head.name)
     if problems:
         held = lake.catalog.hold(head.name, branch)
@@ -119,11 +118,11 @@ def _trusted(
 ) -> dict[str, int]:
     """The write's own counts, unless a task ran twice or a rule is new; then a scan's."""
     doubled = counted["stored"] != int(summary.get("added-records", 0))
-    if not doubled and not _has_new_rules(contract, head, change):
+    if not doubled and not judge.has_new_rules(contract, head, change):
         return counted
     change.carry = False  # what is counted now is the whole partition or table
     again = _recount(lake, contract, branch, head, change)
-    return counted | again | ({"removed": _dropped(summary)} if doubled else {})
+    return counted | again | ({"removed": judge.dropped(summary)} if doubled else {})
 
 
 def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
@@ -204,62 +203,3 @@ def _recount(
     row = rows.agg(mine, F.count(F.lit(1)).alias("rows"), *checks).first()
     counted = {k: int(v) for k, v in row.asDict().items()} if row else {}
     return counted | (change.recount() if change.recount else {})
-
-
-def _tally(
-    contract: type[Table], head: Head, change: Change, counted: dict[str, int]
-) -> dict[str, Any]:
-    """This batch's counts on top of what the same partition (or the whole table) had before it."""
-    earlier = [t for t in head.tallies if t["hour"] == change.stamp.hour] if change.carry else []
-    before: dict[str, Any] = earlier[0] if earlier else {}
-    failed = {
-        rule.name: counted.get(rule.name, 0) + before.get("failed", {}).get(rule.name, 0)
-        for rule in contract.all_rules()
-    }
-    grown = counted["stored"] - (counted["removed"] if change.mode == "merge" else 0)
-    carried = before.get("rows", 0) if change.mode != "replace" else 0
-    tally = {
-        "commit": change.stamp.commit,
-        "at": datetime.now(UTC).isoformat(),
-        "hour": change.stamp.hour,
-        "batch": counted["stored"],
-        "read": counted.get("read", counted["stored"]) + before.get("read", 0),
-        "refused": counted.get("refused", 0) + before.get("refused", 0),
-        "stored": counted["stored"] + before.get("stored", 0),
-        "rows": counted.get("rows", grown + carried),
-        "failed": failed,
-    }
-    verdicts = quality.verdicts(contract, tally)
-    broken = " ".join(v.rule.name for v in verdicts if not v.passed)
-    return tally | {"broken": broken, "judged": quality.judged(contract, tally)}
-
-
-def _problems(
-    change: Change, counted: dict[str, int], tally: dict[str, Any], summary: dict[str, str]
-) -> list[str]:
-    """The invariants; each says what was expected and what was found."""
-    found = []
-    if counted.get("copies", 1) > 1:
-        found.append(f"the transform gave one key {counted['copies']} rows")
-    added = int(summary.get("added-records", 0))
-    if counted["stored"] != added:
-        found.append(f"accounting: {counted['stored']} rows were meant, {added} were written")
-    dropped = _dropped(summary)
-    if change.mode == "merge" and counted["removed"] != dropped:
-        found.append(
-            f"key not unique: {counted['removed']} rows were to be replaced, {dropped} were"
-        )
-    return found
-
-
-def _dropped(summary: dict[str, str]) -> int:
-    """Rows that the batch deleted; a file's older deletes are written again with the new ones."""
-    deletes = [int(summary.get(f"{k}-position-deletes", 0)) for k in ("added", "removed")]
-    return deletes[0] - deletes[1]
-
-
-def _has_new_rules(contract: type[Table], head: Head, change: Change) -> bool:
-    """A rule that was not counted before has to be counted over the rows that are there."""
-    if not head.tallies or not change.carry or contract.refuses or change.stamp.hour:
-        return False
-    return bool({r.name for r in contract.all_rules()} - set(head.tallies[0]["failed"]))

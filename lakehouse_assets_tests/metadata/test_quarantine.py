@@ -1,4 +1,5 @@
 from datetime import UTC, datetime
+from decimal import Decimal
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.metadata.quarantine import mentions, transform
@@ -8,7 +9,7 @@ from lakehouse_assets_tests.support import rows
 NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
 PLACE = {"topic_generation": 0, "kafka_partition": 0, "ingest_hour": NOON, "arrived_at": NOON}
 GOOD = {
-    "event_id": "e1", "charge_id": "c1", "provider": "Stripe", "amount": 5,
+    "event_id": "e1", "charge_id": "c1", "provider": "Stripe", "amount": Decimal(5),
     "created_at": NOON, "updated_at": NOON,
 }  # fmt: skip
 
@@ -19,7 +20,7 @@ def test_an_unparsed_record_and_a_refused_one_are_listed_and_a_good_one_is_not(l
         PaymentCharges,
         {**PLACE, **GOOD, "kafka_offset": 0},
         {**PLACE, "kafka_offset": 1, "_error": "malformed"},
-        {**PLACE, **GOOD, "kafka_offset": 2, "event_id": None, "amount": -1},
+        {**PLACE, **GOOD, "kafka_offset": 2, "event_id": None, "amount": Decimal(-1)},
     )
     listed = [
         (r["kafka_offset"], r["stage"], r["refused_by"], r["reason"])
