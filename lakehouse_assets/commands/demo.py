@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EVENTS, SEED = 20_000, 7
 MIN_EVENTS = 100  # fewer leave no room for one of every kind of dirt
 HUGE = 5_000_000  # bytes of the one oversized record
-PATIENCE_S = 300  # for the sensors' runs to bring everything up
+PATIENCE_S = 600  # for the sensors' runs; on an idle machine they need a tenth of it
 POLL_S = 0.5
 GOING = """{ runsOrError(
     filter: {statuses: [QUEUED, NOT_STARTED, STARTING, STARTED, CANCELING]}, limit: 1
