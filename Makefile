@@ -19,7 +19,7 @@ ifneq ($(CLEAR),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test testall up down restart wipe status logs bench lint lock
+.PHONY: help setup demo test up down restart wipe status logs bench lint lock
 .NOTPARALLEL:
 
 help: ## this list
@@ -32,15 +32,7 @@ setup: $(VENV)/.synced ## install what is missing: Python packages and jars, pin
 demo: setup ## start, produce a burst, build every table, run every check, print what happened
 	@$(LAKEHOUSE) demo $(ARGS)
 
-# What has been seen to pass as a whole, from a bare clone. The rest of the tests are run by name
-# or by `make testall`; each moves here once it has passed in one run with the others.
-PROVEN := services sources metadata lake/test_found_derive.py lake/test_found_batches.py \
-	test_code_base.py
-
-test: setup ## run the tests that CI relies on, against the real services
-	@$(PY) -m pytest $(addprefix lakehouse_assets_tests/,$(PROVEN)) $(ARGS)
-
-testall: setup ## run every test
+test: setup ## run every test, against the real services
 	@$(PY) -m pytest $(ARGS)
 
 up: setup ## live: services, generators, sensors and the Dagster UI
