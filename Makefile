@@ -1,4 +1,4 @@
-# Everything one types. Needs make and a Python 3.11 to 3.13 with venv; nothing else, no Docker, no JDK.
+# Everything one types. Needs make and a Python 3.10 to 3.13 with venv; nothing else, no Docker, no JDK.
 # More for a command: make up ARGS="payments", make logs ARGS="kafka", make test ARGS="-k kafka".
 
 ARGS ?=
@@ -6,7 +6,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 UV := $(VENV)/bin/uv
 LAKEHOUSE := $(VENV)/bin/lakehouse
-PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11
+PYTHONS := $(PYTHON) python3 python3.13 python3.12 python3.11 python3.10
 
 # A venv that was copied, moved or lost its Python is made anew, whatever its stamps say. A sound one
 # is never cleared: services run on the Java and the jars inside it.
@@ -61,7 +61,7 @@ lint: setup ## ruff and mypy
 	@$(VENV)/bin/mypy
 
 lock: setup ## pin anew what pyproject.toml and deploy/jars.xml ask for
-	@$(UV) pip compile --quiet --universal --generate-hashes --no-emit-index-url --all-extras \
+	@$(UV) pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-emit-index-url --all-extras \
 		pyproject.toml -o requirements.lock
 	@$(PY) -m lakehouse_assets.services.setup --lock
 
@@ -83,7 +83,7 @@ $(VENV)/.made:
 		"$$python" -c 'import sys, ensurepip; sys.exit(not $(FIT))' \
 			2>/dev/null && exec "$$python" -m venv $(CLEAR) $(VENV); \
 	done; \
-	echo "No Python 3.11 to 3.13 with venv among: $(PYTHONS)." >&2; \
+	echo "No Python 3.10 to 3.13 with venv among: $(PYTHONS)." >&2; \
 	echo "Install one (Debian: apt install python3 python3-venv) or name it:" \
 		"make setup PYTHON=/path/to/python3.12" >&2; exit 1
 	@$(PY) -c 'import sys; print(sys.prefix, end="")' > $@

@@ -15,7 +15,7 @@ KNOWN = {
     "lakehouse_assets.lake.catalog.NoTable",
     "lakehouse_assets.lake.catalog.MainMoved",
     "lakehouse_assets.lake.publish.Held",
-    "lakehouse_assets.lake.ingest.RecordsLost",
+    "lakehouse_assets.lake.position.RecordsLost",
     "lakehouse_assets.lake.ingest.NotInOrder",
     "lakehouse_assets.lake.schema.SchemaRefused",
 }

@@ -3,11 +3,11 @@
 import dagster as dg
 
 from lakehouse_assets import analytics, marts, metadata, raw, semantic, staging
-from lakehouse_assets.lake.asset import to_assets, topic_spec
-from lakehouse_assets.lake.resource import LakeResource
-from lakehouse_assets.lake.runs import failed_runs, old_runs
-from lakehouse_assets.lake.sensors import data_quality, source_sensors
 from lakehouse_assets.lake.table import LakeTable, discover
+from lakehouse_assets.orchestration.asset import to_assets, topic_spec
+from lakehouse_assets.orchestration.resource import LakeResource
+from lakehouse_assets.orchestration.runs import failed_runs, old_runs
+from lakehouse_assets.orchestration.sensors import data_quality, source_sensors
 
 
 def tables() -> dict[str, LakeTable]:

@@ -5,7 +5,7 @@ its environment.
 """
 
 import os
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -58,16 +58,16 @@ def first_hour() -> datetime:
     older.
     """
     if stated := os.environ.get("LAKEHOUSE_FIRST_HOUR"):
-        return datetime.strptime(stated, "%Y-%m-%d-%H:%M").replace(tzinfo=UTC)
+        return datetime.strptime(stated, "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)
     file = home() / "first_hour"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
         mine = file.with_suffix(f".{os.getpid()}")
-        mine.write_text(f"{datetime.now(UTC):%Y-%m-%d-%H}:00")
+        mine.write_text(f"{datetime.now(timezone.utc):%Y-%m-%d-%H}:00")
         try:
             os.link(mine, file)  # the first of two processes wins
         except FileExistsError:
             pass
         finally:
             mine.unlink()
-    return datetime.strptime(file.read_text(), "%Y-%m-%d-%H:%M").replace(tzinfo=UTC)
+    return datetime.strptime(file.read_text(), "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)

@@ -5,7 +5,7 @@ engine.
 import random
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
@@ -95,7 +95,7 @@ def read_back(topic: str) -> list[Delivered]:
         assert monotonic() < deadline, f"only {len(found)} of {ends} in {READ_S} s"
         for message in consumer.consume(10_000, timeout=1):
             assert message.error() is None, message.error()
-            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, UTC)
+            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
             found.append(Delivered(message.partition(), message.offset(), arrived, message.value()))
     consumer.close()
     return found
@@ -112,6 +112,7 @@ def same_rows(found: Iterable[Row], expected: Iterable[Row]) -> None:
 def _text(row: Row) -> str:
     """One spelling of a row, whichever library read it."""
     plain = {
-        k: v.astimezone(UTC).isoformat() if isinstance(v, datetime) else v for k, v in row.items()
+        k: v.astimezone(timezone.utc).isoformat() if isinstance(v, datetime) else v
+        for k, v in row.items()
     }
     return repr(sorted(plain.items()))

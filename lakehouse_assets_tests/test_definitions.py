@@ -4,18 +4,18 @@ import os
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
 import dagster as dg
 import pytest
+import tomlkit
 import yaml
 from dagster._core.instance.config import dagster_instance_config
 
 from lakehouse_assets import settings
 from lakehouse_assets.definitions import defs, tables
-from lakehouse_assets.lake.runs import SOURCE
+from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets_tests.support import lake_in
 
 ROOT = settings.ROOT
@@ -74,7 +74,7 @@ def test_the_daily_job_needs_no_partition_and_no_data(lake_home: Path) -> None:
 
 def test_workspace_and_project_name_the_same_location() -> None:
     (entry,) = yaml.safe_load((ROOT / "workspace.yaml").read_text())["load_from"]
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["dg"]["project"]
+    project = tomlkit.parse((ROOT / "pyproject.toml").read_text())["tool"]["dg"]["project"]
     assert entry["python_module"] == {
         "module_name": project["code_location_target_module"],
         "location_name": project["code_location_name"],

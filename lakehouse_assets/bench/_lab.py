@@ -228,8 +228,8 @@ def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) ->
 
 def _open_hour(lake: "Lake", wanted: "Sequence[LakeTable]") -> "datetime | None":
     """The oldest hour with records that a raw table among them has not read."""
-    from lakehouse_assets.lake import ingest
     from lakehouse_assets.lake.kafka import Kafka
+    from lakehouse_assets.lake.position import first_open_hour, position
 
     hours = []
     for table in wanted:
@@ -238,6 +238,6 @@ def _open_hour(lake: "Lake", wanted: "Sequence[LakeTable]") -> "datetime | None"
         lake.catalog.ensure(table.contract)
         kafka = Kafka()
         topic = kafka.topic(table.topic)
-        _, start = ingest.position(lake.catalog.head(table.name), topic)
-        hours.append(ingest.first_open_hour(kafka, topic, start, settings.first_hour()))
+        _, start = position(lake.catalog.head(table.name), topic)
+        hours.append(first_open_hour(kafka, topic, start, settings.first_hour()))
     return min((hour for hour in hours if hour), default=None)

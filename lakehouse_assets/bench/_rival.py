@@ -10,7 +10,7 @@ import io
 import json
 import resource
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pyarrow as pa  # type: ignore[import-untyped]
@@ -90,7 +90,9 @@ def _parsed(messages: list[Message], columns: pa.Schema, coordinates: bool) -> p
     arrays = [
         parsed[f.name]
         if f.name in wanted.names
-        else pa.array(known[f.name], f.type) if f.name in known else pa.nulls(len(messages), f.type)
+        else pa.array(known[f.name], f.type)
+        if f.name in known
+        else pa.nulls(len(messages), f.type)
         for f in columns
     ]
     return pa.table(arrays, schema=columns)
@@ -103,7 +105,7 @@ def _own_fields() -> set[str]:
 def _coordinates(messages: list[Message]) -> dict[str, list[Any]]:
     """Where each record came from and when it arrived, as raw has it."""
     count = len(messages)
-    hour = datetime.now(UTC).replace(minute=0, second=0, microsecond=0)
+    hour = datetime.now(timezone.utc).replace(minute=0, second=0, microsecond=0)
     return {
         "kafka_partition": [m.partition() for m in messages],
         "kafka_offset": [m.offset() for m in messages],

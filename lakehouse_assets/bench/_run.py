@@ -10,7 +10,7 @@ import sys
 import dagster as dg
 
 from lakehouse_assets.definitions import defs
-from lakehouse_assets.lake.names import NEWS, asset_key
+from lakehouse_assets.orchestration.names import NEWS, asset_key
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 

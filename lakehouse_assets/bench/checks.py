@@ -8,7 +8,7 @@ then judges the stored rows, one Spark query a rule, and so do we, all rules in 
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -107,7 +107,7 @@ def measure(
     """The same on services that run already, on a topic that does not exist yet."""
     with doing(f"sending {rows:,} charges with dirt in them"):
         ensure_topic(TOPIC)
-        start = datetime.now(UTC) - timedelta(days=1)
+        start = datetime.now(timezone.utc) - timedelta(days=1)
         produce(charges(seed, rows, start, Dirt(oversized=0), timedelta(days=1) / rows))
     with place.lake("checks") as lake:
         pids = (os.getpid(), place.pid("spark"))

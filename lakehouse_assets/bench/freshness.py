@@ -8,7 +8,7 @@ semantic.payments it holds, that one the batch of staging, that one raw's, and r
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
@@ -107,7 +107,7 @@ class Feed(threading.Thread):
 
     def _events(self) -> Iterator[Event]:
         pace = timedelta(seconds=1) / self._rate
-        for event in charges(self._seed, self._count, datetime.now(UTC), interval=pace):
+        for event in charges(self._seed, self._count, datetime.now(timezone.utc), interval=pace):
             if self._over.is_set():
                 return
             yield event

@@ -89,9 +89,7 @@ def _ours(place: Lab, name: str, keep: bool) -> Figures:
     return Figures(meter.wall_s, meter.cpu_s, meter.peak_mb)
 
 
-def _theirs(
-    place: Lab, rows: int, batch: int, coordinates: bool, name: str, keep: bool
-) -> Figures:
+def _theirs(place: Lab, rows: int, batch: int, coordinates: bool, name: str, keep: bool) -> Figures:
     folder = place.folder / "lakes" / name
     folder.mkdir(parents=True)
     command = [

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from statistics import median
 from typing import Any
 
@@ -19,8 +19,8 @@ from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import Lab, catch_up, doing, environment, lab, say
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.names import HOUR_FORMAT
-from lakehouse_assets.lake.sensors import Look, Source, look, sources
+from lakehouse_assets.orchestration.names import HOUR_FORMAT
+from lakehouse_assets.orchestration.sensors import Look, Source, look, sources
 from lakehouse_assets.services.dagster import Daemon, dagster_env
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
@@ -138,13 +138,13 @@ def _source() -> Source:
 
 def _charges(seed: int, count: int, span: timedelta) -> Any:
     """Distinct charges spread over the time up to now."""
-    return distinct_charges(seed, count, datetime.now(UTC) - span, span / count)
+    return distinct_charges(seed, count, datetime.now(timezone.utc) - span, span / count)
 
 
 def _history(place: Lab, name: str, seed: int, rows: int, days: int) -> None:
     """Through Kafka and the real path, in few large batches, oldest charges first."""
     span = timedelta(days=days)
-    begin, sent = datetime.now(UTC) - span, 0
+    begin, sent = datetime.now(timezone.utc) - span, 0
     with doing(f"{name} lake: {rows:,} charges over {days} days"):
         while sent < rows:
             count = min(BATCH, rows - sent)

@@ -1,6 +1,6 @@
 """The processes that chaos starts and kills: a run, a compaction, a neighbour in the catalog.
 
-    python -m lakehouse_assets.chaos._actor run|compact|neighbour
+python -m lakehouse_assets.chaos._actor run|compact|neighbour
 """
 
 import os

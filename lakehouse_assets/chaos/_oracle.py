@@ -8,7 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
@@ -130,7 +130,7 @@ def read_back(topic: str) -> list[truth.Delivered]:
         for message in consumer.consume(10_000, timeout=1):
             if message.error():
                 raise RuntimeError(f"reading {topic} back: {message.error()}")
-            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, UTC)
+            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
             place = (message.partition() or 0, message.offset() or 0)
             found.append(truth.Delivered(*place, arrived, message.value()))
     consumer.close()
@@ -175,7 +175,7 @@ def _key(row: Row, key: tuple[str, ...]) -> Key:
 def _text(row: Row) -> str:
     """One spelling of a row, whichever library read it."""
     plain = {
-        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+        name: value.astimezone(timezone.utc).isoformat() if isinstance(value, datetime) else value
         for name, value in row.items()
     }
     return repr(sorted(plain.items()))

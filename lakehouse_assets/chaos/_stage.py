@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import islice
 
 from lakehouse_assets.bench._lab import Lab, say
@@ -108,7 +108,7 @@ class Stage:
         self.hung, self.failed = 0, 0
         self._actors: list[Actor] = []
         pace = timedelta(seconds=STREAM_S) / records
-        start = datetime.now(UTC) - timedelta(seconds=STREAM_S)
+        start = datetime.now(timezone.utc) - timedelta(seconds=STREAM_S)
         self._stream: Iterator[Event] = charges(seed, records, start, DIRT, pace)
 
     def send(self, count: int) -> None:

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 from confluent_kafka import Consumer, TopicPartition
@@ -83,7 +83,7 @@ def _consume(consumer: Consumer, ends: dict[int, int]) -> list[truth.Delivered]:
             partition, offset = message.partition(), message.offset()
             if partition is None or offset is None or offset >= ends[partition]:
                 continue
-            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, UTC)
+            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
             found.append(truth.Delivered(partition, offset, arrived, message.value()))
     return found
 
@@ -124,7 +124,7 @@ def _compare(have: list[Row], want: list[Row]) -> Compared:
 def _text(row: Row) -> str:
     """One spelling of a row, whichever library read it."""
     plain = {
-        name: value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
+        name: value.astimezone(timezone.utc).isoformat() if isinstance(value, datetime) else value
         for name, value in row.items()
     }
     return repr(sorted(plain.items()))

@@ -1,7 +1,7 @@
 """`query`, `rebuild`, `release`, `accept-gap`, `drop`: reading tables, mending what is stuck."""
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -154,7 +154,7 @@ def _hour(table: "LakeTable", partition: str) -> datetime:
     """The partition's hour; an unknown one is an error that names the nearest."""
     if not table.hourly:
         raise click.ClickException(f"{table.name} is not hourly: leave --partition away.")
-    hour, last = settings.first_hour(), datetime.now(UTC)
+    hour, last = settings.first_hour(), datetime.now(timezone.utc)
     known = []
     while hour <= last:
         known.append(hour.strftime(HOUR_FORMAT))
@@ -165,7 +165,7 @@ def _hour(table: "LakeTable", partition: str) -> datetime:
             f"{table.name} has no partition {partition}. They go from {known[0]} to {known[-1]}; "
             f"near it: {', '.join(near) or known[-1]}."
         )
-    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=UTC)
+    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=timezone.utc)
 
 
 @click.command()
@@ -188,13 +188,14 @@ def release(table: str) -> None:
 @YES
 def accept_gap(table: str, yes: bool) -> None:
     """Go on with a raw TABLE after records that Kafka no longer has."""
-    from lakehouse_assets.lake import repair
+    from lakehouse_assets.lake import position, repair
+    from lakehouse_assets.lake.kafka import Kafka
 
     it = common.table_named(table)
     if not it.topic:
         raise click.ClickException(f"{table} does not read Kafka: only raw tables have gaps.")
     with common.lake("accept-gap") as lake:
-        gap = repair.find_gap(lake, it)
+        gap = position.find_gap(lake.catalog.head(it.name), Kafka().topic(it.topic))
         if gap is None:
             click.echo(f"{table}: nothing is missing, there is no gap to accept.")
             return
@@ -203,7 +204,7 @@ def accept_gap(table: str, yes: bool) -> None:
         common.tell_of_spark()
         taken = repair.accept_gap(lake, it)
     went_on = taken.following if taken else {}
-    click.echo(f"{table}: goes on at {repair.spelled(went_on)}; its rows so far are untouched.")
+    click.echo(f"{table}: goes on at {position.spelled(went_on)}; its rows so far are untouched.")
 
 
 @click.command()
@@ -222,8 +223,7 @@ def drop(table: str, yes: bool) -> None:
     )  # fmt: skip
     catalog.iceberg.purge_table(it.name)
     click.echo(f"{table}: deleted.")
-    _tell_children(table, f"still counts {table}'s old batches; once that is filled again run "
-                          "`lakehouse rebuild` on it")  # fmt: skip
+    _tell_children(table, "is computed anew once that is filled again")
 
 
 def _tell_children(name: str, what: str) -> None:

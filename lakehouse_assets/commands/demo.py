@@ -4,7 +4,7 @@ import json
 import sys
 import time
 from dataclasses import fields, replace
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 from urllib.request import Request, urlopen
 
@@ -97,7 +97,7 @@ def _send(console: "Console", events: int, seed: int) -> None:
     from lakehouse_assets.sources.produce import ensure_topic, produce
 
     ensure_topic(TOPIC)
-    start = datetime.now(UTC) - events * INTERVAL  # so that the last event is now
+    start = datetime.now(timezone.utc) - events * INTERVAL  # so that the last event is now
     begin = time.monotonic()
     sent = produce(charges(seed, events, start, _every_kind(events)))
     console.print(f"{sent:,} events sent to {TOPIC} in {time.monotonic() - begin:.1f} s")

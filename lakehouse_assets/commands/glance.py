@@ -15,7 +15,7 @@ from urllib.parse import unquote, urlsplit
 from lakehouse_assets import settings
 
 STAMP, TALLY, FAILED = "lake", "lake.tally", "failed_"  # as in lake/catalog.py; a test compares
-MEASURED = ("raw", "staging")  # layers whose failing rules are warnings, as in lake/asset.py
+MEASURED = ("raw", "staging")  # layers whose failing rules are warnings
 INVARIANTS = 2  # on every table: no batch is held, keys are unique; a broken one holds the batch
 
 

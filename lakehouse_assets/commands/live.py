@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.commands.common import services
@@ -77,7 +77,7 @@ def _screen(headline: str) -> "Group":
     from rich.console import Group
     from rich.text import Text
 
-    note = Text(f"{datetime.now(UTC):%H:%M:%S} UTC   {headline}", style="dim")
+    note = Text(f"{datetime.now(timezone.utc):%H:%M:%S} UTC   {headline}", style="dim")
     return Group(lake_table(glances(kafka_answers())), note)
 
 
@@ -89,7 +89,7 @@ def _plainly(console: "Console", end: float | None) -> None:
             lag = "lag" if g.lag is not None else "behind"
             passed, warned, failed = g.checks.values()
             console.print(
-                f"{datetime.now(UTC):%H:%M:%S} {g.name}: {g.rows} rows, "
+                f"{datetime.now(timezone.utc):%H:%M:%S} {g.name}: {g.rows} rows, "
                 f"{lag} {_behind(g)}, {_age(g.freshness_s)} ago, "
                 f"checks {passed} passed {warned} warned {failed} failed"
                 f"{', HELD' if g.held else ''}{', ' + g.note if g.note else ''}",

@@ -3,5 +3,5 @@
 Read in this order: contract (what a table is), table (a contract with its transform and
 parents), catalog (heads, branches, compare-and-swap), quality (rules), publish (one batch, whole
 or not at all), ingest (Kafka to raw), scope and derive (parents to children), advance (the
-loop), asset (Dagster).
+loop). `orchestration/` shows it all to Dagster, which the engine does not know.
 """

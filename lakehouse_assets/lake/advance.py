@@ -3,6 +3,7 @@ another came first.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -30,6 +31,11 @@ class Outcome:
     lag: int = 0
     note: str = ""
 
+    def add(self, published: Published | None) -> bool:
+        if published is not None:
+            self.published.append(published)
+        return published is not None
+
     @property
     def tally(self) -> dict[str, Any] | None:
         return self.published[-1].tally if self.published else None
@@ -44,7 +50,7 @@ def advance(
     if table.topic:
         _ingest(lake, table, outcome, _required(table, hour), anew)
     elif table.source is not None:
-        _once(lake, table, outcome, lambda head: _from_source(lake, table, head))
+        outcome.add(once(lake, table, lambda head: _from_source(lake, table, head)))
     else:
         _derive(lake, table, outcome, hour, anew)
     outcome.head = lake.catalog.head(table.name)
@@ -70,7 +76,7 @@ def rebuild(lake: Lake, table: LakeTable) -> Outcome:
         )
         return derive.whole(lake, table, head, what, stamp, epoch=head.stamp.epoch + 1)
 
-    _once(lake, table, outcome, change)
+    outcome.add(once(lake, table, change))
     outcome.head = lake.catalog.head(table.name)
     return outcome
 
@@ -84,23 +90,22 @@ def _required(table: LakeTable, hour: datetime | None) -> datetime:
 def _ingest(lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime, anew: bool) -> None:
     kafka = Kafka()
     if anew and _has_hour(lake, table, hour):
-        _once(lake, table, outcome, lambda h: ingest.replace_hour(lake, table, h, kafka, hour))
+        again = once(lake, table, lambda h: ingest.replace_hour(lake, table, h, kafka, hour))
+        outcome.add(again)
+
+    def change(head: Head) -> Change | None:
+        try:
+            topic = kafka.topic(table.topic)
+        except NoTopic:
+            outcome.note = f"topic {table.topic} does not exist yet"
+            return None
+        with lake.phase("plan"):
+            batch = ingest.next_batch(kafka, topic, head, hour)
+        outcome.lag = batch.lag if batch else 0
+        return ingest.append(lake, table, head, batch) if batch else None
+
     for _ in range(BATCHES):
-        before = len(outcome.published)
-
-        def change(head: Head) -> Change | None:
-            try:
-                topic = kafka.topic(table.topic)
-            except NoTopic:
-                outcome.note = f"topic {table.topic} does not exist yet"
-                return None
-            with lake.phase("plan"):
-                batch = ingest.next_batch(kafka, topic, head, hour)
-            outcome.lag = batch.lag if batch else 0
-            return ingest.append(lake, table, head, batch) if batch else None
-
-        _once(lake, table, outcome, change)
-        if len(outcome.published) == before:
+        if not outcome.add(once(lake, table, change)):
             return
 
 
@@ -118,12 +123,9 @@ def _derive(
         what = derive.news(lake, table, head)
         return derive.incremental(lake, table, head, what, label) if what.fresh else None
 
-    _once(lake, table, outcome, change)
+    outcome.add(once(lake, table, change))
     if anew and label:
-        _once(
-            lake, table, outcome,
-            lambda h: derive.anew(lake, table, h, derive.news(lake, table, h), label),
-        )  # fmt: skip
+        outcome.add(once(lake, table, lambda head: derive.anew(lake, table, head, label)))
 
 
 def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
@@ -139,23 +141,18 @@ def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
     return derive.told(lake, table, head, told, stamp)
 
 
-def _once(
-    lake: Lake, table: LakeTable, outcome: Outcome, make: Callable[[Head], Change | None]
-) -> None:
+def once(lake: Lake, table: LakeTable, make: Callable[[Head], Change | None]) -> Published | None:
     """One batch: made from the newest head, published, or made again when that head moved."""
-    for attempt in range(ATTEMPTS):
+    for _ in range(ATTEMPTS):
         head = lake.catalog.head(table.name)
         change = make(head)
         if change is None:
-            return
+            return None
         _refuse_held(head, table, change)
         waypoint.passed("read", table.name)
-        try:
-            outcome.published.append(publish(lake, table.contract, head, change))
-            return
-        except MainMoved:
-            if attempt == ATTEMPTS - 1:
-                raise
+        with suppress(MainMoved):
+            return publish(lake, table.contract, head, change)
+    raise MainMoved(f"{table.name}: others published first {ATTEMPTS} times; try again")
 
 
 def _refuse_held(head: Head, table: LakeTable, change: Change) -> None:

@@ -8,6 +8,7 @@ and every run's branch is dropped, since none of them can publish any more.
 import json
 import os
 import socket
+import time
 import uuid
 import zlib
 from collections.abc import Iterator
@@ -79,7 +80,9 @@ class Catalog:
         except TableAlreadyExistsError:
             table = self.load(contract.name)
         if table.current_snapshot() is None:  # an empty first commit, so that main always exists
-            first = {STAMP: json.dumps(asdict(Stamp(commit=0, epoch=1, progress={})))}
+            # An epoch that no earlier table of this name had: its children then compute anew.
+            born = Stamp(commit=0, epoch=int(time.time()), progress={})
+            first = {STAMP: json.dumps(asdict(born))}
             with suppress_conflict():  # another run made it first
                 table.append(table.schema().as_arrow().empty_table(), snapshot_properties=first)
 

@@ -84,25 +84,18 @@ def told(lake: Lake, table: LakeTable, head: Head, rows: list[Told], stamp: Stam
     return Change(versions.differences(table.contract, frame, lake.at(head)), "merge", stamp)
 
 
-def anew(lake: Lake, table: LakeTable, head: Head, what: News, hour: str) -> Change:
+def anew(lake: Lake, table: LakeTable, head: Head, hour: str) -> Change:
     """Everything about the keys that one hour's parent rows mention, from all of the parent."""
-    at = table.contract.layout.scope.at
+    what = news(lake, table, head)
     ((arg, parent),) = table.parents.items()
-    rows = lake.at(what.pins[parent.name])
-    mentioned = versions.transformed(table, {arg: rows.where(f"ingest_hour = timestamp'{hour}'")})
-    spans = scope.spans_of(mentioned, at)
+    rows = lake.at(what.pins[parent.name]).where(f"ingest_hour = timestamp'{hour}'")
+    mentioned = versions.transformed(table, {arg: rows})
+    spans = scope.spans_of(mentioned, table.contract.layout.scope.at)
     keys = mentioned.select(*table.contract.key()).distinct()
-    everything = versions.transformed(table, {arg: rows})
-    made, _ = versions.accept(table, everything.where(scope.within(at, spans)), watch=False)
-    old = lake.at(head).where(scope.within(at, spans))
-    stamp = scope.next_stamp(
-        head.stamp, code=table.code_version(), run=lake.run, hour=hour,
-        at=at, ranges=scope.as_ranges(spans),
-    )  # fmt: skip
-    fresh = versions.winners(table.contract, versions.only(made, keys, table.contract))
-    changed = versions.differences(table.contract, fresh, versions.only(old, keys, table.contract))
-    where, counted = scope.within(at, spans), versions.count_refused(table, mentioned)
-    return Change(changed, "merge", stamp, where=where, carry=not counted, counted=counted)
+    stamp = scope.next_stamp(head.stamp, code=table.code_version(), run=lake.run, hour=hour)
+    counted = versions.count_refused(table, mentioned)
+    change = _recomputed(lake, table, head, what, stamp, spans, keys)
+    return replace(change, seen=None, carry=not counted, counted=counted)
 
 
 def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) -> Change:

@@ -1,20 +1,21 @@
 """Topic to raw table: every record one row, in the hour in which Kafka received it.
 
-Progress (topic id, generation, next offset by partition) is read from the table's own newest
-commit, so records, errors and offsets are one atomic step.
+Progress (topic id, generation, next offset by partition) is part of the table's own commit, so
+records, errors and offsets are one atomic step.
 """
 
 import json
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import scope
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, Offsets, Topic, hour_of, now
+from lakehouse_assets.lake.kafka import HOUR, Kafka, Offsets, Topic, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import iso, naive, parse
+from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position, progress
 from lakehouse_assets.lake.publish import Change
 from lakehouse_assets.lake.table import LakeTable
 
@@ -23,10 +24,6 @@ if TYPE_CHECKING:
 
 MAX_RECORDS = 4_000_000  # in one batch; more are left to the next
 SMALL = 50_000  # records that are not worth a file for each Kafka partition
-
-
-class RecordsLost(Exception):
-    """Kafka no longer has records that the table does not have; a person must accept the gap."""
 
 
 class NotInOrder(Exception):
@@ -47,56 +44,6 @@ class Batch:
     @property
     def count(self) -> int:
         return sum(self.end[p] - self.start[p] for p in self.end)
-
-
-def position(head: Head, topic: Topic) -> tuple[int, Offsets]:
-    """Generation and next offsets; refuses a topic that lost or replaced what we still wanted."""
-    progress: dict[str, Any] = head.stamp.progress
-    if not progress:
-        return 0, dict(topic.earliest)
-    if progress["topic_id"] != topic.id:
-        raise RecordsLost(
-            f"{head.name}: topic {topic.name} was deleted and created again (it was "
-            f"{progress['topic_id']}, it is {topic.id}). What the old one held beyond our offsets "
-            f"{progress['next']} is gone; "
-            f"`lakehouse accept-gap {head.name}` goes on with the new one"
-        )
-    after = {int(p): o for p, o in progress["next"].items()}
-    start = {p: after.get(p, 0) for p in topic.latest}
-    back = {p: (start[p], topic.latest[p]) for p in start if start[p] > topic.latest[p]}
-    if back:
-        raise RecordsLost(
-            f"{head.name}: topic {topic.name} ends before what was read of it "
-            f"(partition: read up to, ends at) {back}: records were lost and their offsets used "
-            f"again. `lakehouse accept-gap {head.name}` goes on from the topic's end"
-        )
-    gone = {p: (start[p], topic.earliest[p]) for p in start if start[p] < topic.earliest[p]}
-    if gone:
-        spans = ", ".join(f"partition {p}: {a} to {b - 1}" for p, (a, b) in sorted(gone.items()))
-        raise RecordsLost(
-            f"{head.name}: Kafka dropped records that were never read: {spans}. "
-            f"Raise the topic's retention; `lakehouse accept-gap {head.name}` goes on after the gap"
-        )
-    return progress["generation"], start
-
-
-def first_open_hour(kafka: Kafka, topic: Topic, start: Offsets, begin: datetime) -> datetime | None:
-    """The oldest hour with unread records; None if there are none. A binary search over hours."""
-    if all(start[p] >= topic.latest[p] for p in start):
-        return None
-    low, high = begin, hour_of(now())
-    while low < high:
-        middle = low + ((high - low) // HOUR // 2) * HOUR
-        if _unread_before(kafka, topic, start, middle + HOUR):
-            high = middle
-        else:
-            low = middle + HOUR
-    return low
-
-
-def _unread_before(kafka: Kafka, topic: Topic, start: Offsets, moment: datetime) -> bool:
-    bound = kafka.first_at(topic, moment)
-    return any(start[p] < bound[p] for p in start)
 
 
 def next_batch(kafka: Kafka, topic: Topic, head: Head, hour: datetime) -> Batch | None:
@@ -124,23 +71,17 @@ def _capped(start: Offsets, end: Offsets) -> Offsets:
 
 def append(lake: Lake, table: LakeTable, head: Head, batch: Batch) -> Change:
     """The batch as rows to add."""
-    following = {str(p): o for p, o in batch.end.items()}
     stamp = scope.next_stamp(
-        head.stamp,
-        progress={
-            "topic": batch.topic.name,
-            "topic_id": batch.topic.id,
-            "generation": batch.generation,
-            "next": following,
-        },
-        code=table.code_version(),
-        run=lake.run,
-        hour=iso(batch.hour),
-        at="ingest_hour",
-        ranges=scope.as_ranges([(naive(batch.hour), naive(batch.hour + HOUR))]),
-    )
-    frame = read(lake, table, batch)
-    return Change(frame, "append", stamp)
+        head.stamp, code=table.code_version(), run=lake.run,
+        progress=progress(batch.topic, batch.generation, batch.end), **_hour(batch.hour),
+    )  # fmt: skip
+    return Change(read(lake, table, batch), "append", stamp)
+
+
+def _hour(hour: datetime) -> dict[str, object]:
+    """What a stamp says of a batch that lies in one hour."""
+    span = scope.as_ranges([(naive(hour), naive(hour + HOUR))])
+    return {"hour": iso(hour), "at": "ingest_hour", "ranges": span}
 
 
 def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: datetime) -> Change:
@@ -167,19 +108,14 @@ def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: d
             f"its records (first offsets by partition: {start}); "
             "the stored rows are untouched"
         )
-    stamp = scope.next_stamp(
-        head.stamp,
-        code=table.code_version(),
-        run=lake.run,
-        hour=iso(hour),
-        at="ingest_hour",
-        ranges=scope.as_ranges([(naive(hour), naive(hour + HOUR))]),
-    )
+    stamp = scope.next_stamp(head.stamp, code=table.code_version(), run=lake.run, **_hour(hour))
     return Change(read(lake, table, batch), "replace", stamp, where=where, carry=False)
 
 
 def read(lake: Lake, table: LakeTable, batch: Batch) -> "DataFrame":
     """The batch's records from Kafka, parsed once."""
+    from pyspark.sql import functions as F
+
     spans = {p: (batch.start[p], batch.end[p]) for p in batch.end if batch.end[p] > batch.start[p]}
     name = batch.topic.name
     reader = lake.spark.read.format("kafka").options(
@@ -197,4 +133,8 @@ def read(lake: Lake, table: LakeTable, batch: Batch) -> "DataFrame":
     records = reader.load()
     if batch.count <= SMALL:
         records = records.coalesce(2)
-    return parse(records, table, batch.generation, batch.hour)
+    here = {
+        "topic_generation": F.lit(batch.generation),
+        "ingest_hour": F.expr(f"timestamp'{iso(batch.hour)}'"),
+    }
+    return parse(records.withColumns(here), table)

@@ -1,6 +1,6 @@
 """A written batch's counts and invariants: what it adds to its tally, and what forbids it."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import quality
@@ -25,7 +25,7 @@ def tally(
     carried = before.get("rows", 0) if change.mode != "replace" else 0
     tally = {
         "commit": change.stamp.commit,
-        "at": datetime.now(UTC).isoformat(),
+        "at": datetime.now(timezone.utc).isoformat(),
         "hour": change.stamp.hour,
         "batch": counted["stored"],
         "read": counted.get("read", counted["stored"]) + before.get("read", 0),
@@ -51,9 +51,7 @@ def problems(
         found.append(f"accounting: {counted['stored']} rows were meant, {added} were written")
     gone = dropped(summary)
     if change.mode == "merge" and counted["removed"] != gone:
-        found.append(
-            f"key not unique: {counted['removed']} rows were to be replaced, {gone} were"
-        )
+        found.append(f"key not unique: {counted['removed']} rows were to be replaced, {gone} were")
     return found
 
 

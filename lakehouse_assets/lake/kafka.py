@@ -5,7 +5,7 @@ Progress is the table's own; nothing here is committed back to Kafka.
 """
 
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from confluent_kafka import IsolationLevel, KafkaException, TopicCollection, TopicPartition
@@ -86,8 +86,8 @@ class Kafka:
 
 
 def hour_of(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return moment.astimezone(timezone.utc).replace(minute=0, second=0, microsecond=0)
 
 
 def now() -> datetime:
-    return datetime.now(UTC)
+    return datetime.now(timezone.utc)

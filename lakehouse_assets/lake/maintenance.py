@@ -5,7 +5,7 @@ fights the writer. Compaction moves rows between files and changes none: its sna
 stamp, `_commit` stays on the rows.
 """
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake.head import Head
@@ -21,7 +21,7 @@ ORPHANS_EVERY = timedelta(days=1)
 def maintain(lake: Lake, head: Head) -> str:
     """Do the most urgent job that is due; says which, or ''."""
     catalog = settings.CATALOG
-    now = datetime.now(UTC)
+    now = datetime.now(timezone.utc)
     if head.files - int(head.care.get("files", 0)) > NEW_FILES:
         job, call = (
             "compacted",

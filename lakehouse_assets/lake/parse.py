@@ -1,6 +1,6 @@
 """Kafka's records as a raw table's rows: parsed once; what does not parse is kept as it came."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake.contract import COORDINATES, Column
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 CORRUPT = "_corrupt_record"
 
 
-def parse(records: "DataFrame", table: LakeTable, generation: int, hour: datetime) -> "DataFrame":
-    """Kafka's rows as the table's: typed fields, or the reason why not and the bytes."""
+def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
+    """Kafka's rows, and which topic and hour they are of, as the table's: typed fields, or the
+    reason why not and the bytes.
+    """
     from pyspark.sql import functions as F
 
     fields = {n: c for n, c in table.contract.columns.items() if n not in COORDINATES}
@@ -26,7 +28,7 @@ def parse(records: "DataFrame", table: LakeTable, generation: int, hour: datetim
         "allowSingleQuotes": "false",
     }
     parsed = records.select(
-        "partition", "offset", "timestamp", "value",
+        "partition", "offset", "timestamp", "value", "topic_generation", "ingest_hour",
         F.from_json(text, _json_schema(fields), options).alias("j"),
         F.json_object_keys(text).alias("names"),
         F.expr("is_valid_utf8(cast(value as string))").alias("utf8"),
@@ -38,9 +40,9 @@ def parse(records: "DataFrame", table: LakeTable, generation: int, hour: datetim
         *[F.when(good, _field(n, c)).alias(n) for n, c in fields.items()],
         F.col("partition").alias("kafka_partition"),
         F.col("offset").alias("kafka_offset"),
-        F.lit(generation).alias("topic_generation"),
+        "topic_generation",
         F.col("timestamp").alias("arrived_at"),
-        F.expr(f"timestamp'{iso(hour)}'").alias("ingest_hour"),
+        "ingest_hour",
         "_error",
         F.when(~good | unknown, F.col("value")).alias("_payload"),
     )
@@ -127,4 +129,4 @@ def iso(moment: datetime) -> str:
 
 
 def naive(moment: datetime) -> datetime:
-    return moment.astimezone(UTC).replace(tzinfo=None) if moment.tzinfo else moment
+    return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else moment

@@ -5,7 +5,7 @@ it is atomic with the rows. It is taken from there, so it can lag but never disa
 """
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_all
 from lakehouse_assets.lake.head import Head
@@ -28,7 +28,7 @@ def watermarks(heads: dict[str, Head], _: dict[str, int]) -> list[Told]:
 
 
 def _row(head: Head, source: str) -> Told:
-    moment = datetime.fromtimestamp(head.published_ms / 1000, UTC)
+    moment = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
     return {
         "source_table": source,
         "pipeline_name": head.name,

@@ -11,7 +11,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
@@ -146,7 +146,7 @@ def _newest_heartbeat(database: Path) -> float | None:
 
 
 def _epoch(said: str) -> float:
-    return datetime.fromisoformat(said).replace(tzinfo=UTC).timestamp()
+    return datetime.fromisoformat(said).replace(tzinfo=timezone.utc).timestamp()
 
 
 def _ask_to_end(process: psutil.Process) -> None:

@@ -178,8 +178,13 @@ class Service:
             self.log.replace(self.log.with_suffix(".log.1"))
         with self.log.open("ab") as log:
             child = subprocess.Popen(
-                command, env=self.env() | {MARK: str(self.run_file)}, cwd=self.folder,
-                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+                command,
+                env=self.env() | {MARK: str(self.run_file)},
+                cwd=self.folder,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
             _children[:] = [*(c for c in _children if c.poll() is None), child]
             process = psutil.Process(child.pid)

@@ -7,7 +7,7 @@ table must hold after them is told by `payments_truth`.
 """
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from itertools import count as counting
 
 from lakehouse_assets.sources.event import CLEAN, Event
@@ -18,7 +18,7 @@ from lakehouse_assets.sources.payments_stream import Stream
 __all__ = ["FIRST_DAY", "INTERVAL", "TOPIC", "Dirt", "Event", "charges", "distinct_charges"]
 
 INTERVAL = timedelta(milliseconds=500)
-FIRST_DAY = datetime(2026, 1, 1, tzinfo=UTC)
+FIRST_DAY = datetime(2026, 1, 1, tzinfo=timezone.utc)
 DIRT = Dirt()
 
 

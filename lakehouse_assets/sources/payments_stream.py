@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from random import Random
 
 from lakehouse_assets.sources.event import CLEAN, Event, iso_ms, scatter, token
@@ -29,7 +29,7 @@ _FAILURES = tuple({"failure_code": text(code), "failure_message": text(message)}
                   for code, message in FAILURES)  # fmt: skip
 _NO_FAILURE = {"failure_code": "null", "failure_message": "null"}
 _MICROSECOND, _MILLISECOND = timedelta(microseconds=1), timedelta(milliseconds=1)
-_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_UNIX_EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
 class Made:
@@ -47,7 +47,7 @@ class Stream:
     def __init__(self, seed: int, start: datetime, dirt: Dirt, interval: timedelta) -> None:
         if start.tzinfo is None or interval < timedelta(0):
             raise ValueError(f"start needs a time zone, interval >= 0; got {start!r}, {interval!r}")
-        start = start.astimezone(UTC)
+        start = start.astimezone(timezone.utc)
         self._rng, self._pools, self._dirt = Random(seed), pools(seed), dirt
         self._schedule = Schedule(seed, dirt.rates())
         self._token, self._serial = token(seed, start, interval, dirt), 0

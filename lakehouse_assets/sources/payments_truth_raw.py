@@ -7,7 +7,7 @@ for an instant and text for an integer are errors.
 
 import json
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any, NamedTuple, NoReturn
 
@@ -133,6 +133,6 @@ def _instant(value: Any) -> datetime:
     offset = "+00:00" if zone in (None, "Z") else zone
     try:
         local = datetime.fromisoformat(f"{day}T{clock}{offset}")
-        return (local + timedelta(microseconds=micros)).astimezone(UTC)
+        return (local + timedelta(microseconds=micros)).astimezone(timezone.utc)
     except (ValueError, OverflowError):
         raise _WrongTypeError(value) from None

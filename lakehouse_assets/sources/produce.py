@@ -8,7 +8,7 @@ import argparse
 import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -236,9 +236,9 @@ def _arguments(topic: str, interval: timedelta, argv: list[str] | None) -> argpa
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)
+    return datetime.now(timezone.utc)
 
 
 def _instant(said: str) -> datetime:
     instant = datetime.fromisoformat(said.replace("Z", "+00:00"))
-    return instant if instant.tzinfo else instant.replace(tzinfo=UTC)
+    return instant if instant.tzinfo else instant.replace(tzinfo=timezone.utc)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
@@ -35,7 +35,7 @@ from lakehouse_assets_tests.support import rows
 
 Row = dict[str, Any]
 
-DAY = datetime(2024, 3, 1, tzinfo=UTC)
+DAY = datetime(2024, 3, 1, tzinfo=timezone.utc)
 HOUR = timedelta(hours=1)
 
 

@@ -6,7 +6,7 @@ import pytest
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.advance import advance, rebuild
+from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.contract import COMMIT, Layout, Table, column, recompute_days
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import table_asset
@@ -174,45 +174,6 @@ def test_a_days_table_follows_a_parent_whose_rows_change(fed: Lake) -> None:
         advance(fed, LATEST)
         advance(fed, daily)
     assert found("bare.per_day", "on_day", "total") == [(on(1), 41), (on(2), 8)]
-
-
-# --- rebuild
-
-
-def test_a_rebuild_changes_no_row_raises_the_epoch_and_children_compute_everything(
-    fed: Lake,
-) -> None:
-    copy = table_asset(
-        type("Copy", (LATEST.contract,), {}, name="bare.copy"), copied, rows=LATEST
-    )
-    for table in (LATEST, copy):
-        advance(fed, table)
-    add(fed, EVENTS, event(4, "a", 3, 6))
-    for table in (LATEST, copy):
-        advance(fed, table)
-    before = stored("bare.latest")
-    (published,) = rebuild(fed, LATEST).published
-    assert stored("bare.latest") == before
-    assert (published.stamp.commit, published.stamp.epoch, published.stamp.ranges) == (3, 2, None)
-    assert fed.catalog.head("bare.latest").rows == 3
-    (child,) = advance(fed, copy).published
-    assert child.stamp.progress == {"bare.latest": [3, 2]}
-    assert (child.stamp.epoch, child.stored) == (2, 3)
-    assert stored("bare.copy") == before
-    assert advance(fed, copy).published == []
-
-
-def copied(rows: DataFrame) -> DataFrame:
-    return rows.drop(COMMIT)
-
-
-
-def test_a_rebuild_reads_what_came_since(fed: Lake) -> None:
-    advance(fed, LATEST)
-    add(fed, EVENTS, event(4, "new"))
-    rebuild(fed, LATEST)
-    assert found("bare.latest", "id") == [("a",), ("b",), ("c",), ("new",)]
-    assert advance(fed, LATEST).published == []
 
 
 # --- cost and refusals

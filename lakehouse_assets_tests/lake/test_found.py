@@ -1,6 +1,6 @@
 """Defects found while the engine's tests were written; each test fails until its defect is gone."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -59,7 +59,7 @@ def test_a_slow_first_run_does_not_start_a_table_over(
 
 
 def test_the_last_day_of_time_is_a_day_like_any(lake: Lake) -> None:
-    forever = datetime.max.replace(tzinfo=UTC)
+    forever = datetime.max.replace(tzinfo=timezone.utc)
     for seq in (1, 2):
         add(lake, EVENTS, event(seq, "a", seq, at=forever), stated=False)
         for table in (LATEST, DAILY):

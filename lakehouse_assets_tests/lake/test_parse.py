@@ -1,7 +1,7 @@
 """A record becomes one row: typed, or with the reason why not and its bytes."""
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -23,7 +23,7 @@ WHOLE = (
 RECORDS: dict[str, tuple[bytes | None, str | None, bool, Row]] = {
     "whole": (WHOLE, None, False, {
         "id": "a", "amount": Decimal("1.50"), "count": 2,
-        "made_at": datetime(2024, 3, 1, tzinfo=UTC), "tags": {"colour": "r", "shape": "s"},
+        "made_at": datetime(2024, 3, 1, tzinfo=timezone.utc), "tags": {"colour": "r", "shape": "s"},
     }),
     "missing fields": (b'{"id":"a"}', None, False, {"id": "a", "amount": None, "tags": None}),
     "no fields": (b"{}", None, False, {"id": None}),

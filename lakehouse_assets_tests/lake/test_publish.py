@@ -222,9 +222,7 @@ def killed_at(point: str, topic: str = "") -> None:
 
 
 @pytest.mark.parametrize("point", waypoint.POINTS)
-def test_a_killed_run_harms_no_reader_and_the_next_finishes_its_work(
-    fed: Lake, point: str
-) -> None:
+def test_a_killed_run_harms_no_reader_and_the_next_finishes_its_work(fed: Lake, point: str) -> None:
     seq = waypoint.POINTS.index(point) + 1
     before = stored("bare.latest")
     after = [{**before[0], "version": seq, "amount": 2 * seq}, *before[1:]]

@@ -60,11 +60,11 @@ def spark_lake(stack: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
 
 
 def frame_of(lake: Lake, *given: Row) -> "F.DataFrame":  # type: ignore[name-defined]
-    from datetime import UTC, datetime
+    from datetime import datetime, timezone
     from decimal import Decimal
 
     def typed(row: Row) -> Row:
-        times = {k: datetime.fromisoformat(row[k]).replace(tzinfo=UTC)
+        times = {k: datetime.fromisoformat(row[k]).replace(tzinfo=timezone.utc)
                  for k in ("start", "end") if row.get(k)}  # fmt: skip
         money = {"amount": Decimal(row["amount"])} if row.get("amount") is not None else {}
         return row | times | money

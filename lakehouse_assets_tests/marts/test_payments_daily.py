@@ -1,6 +1,6 @@
 """marts.payments_daily: a day's charges by provider, status and currency."""
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
 from lakehouse_assets.lake.lake import Lake
@@ -9,7 +9,7 @@ from lakehouse_assets.semantic.payments import Payments
 from lakehouse_assets_tests.lake.tables import Row, result
 from lakehouse_assets_tests.support import rows
 
-MIDNIGHT = datetime(2024, 3, 2, tzinfo=UTC)
+MIDNIGHT = datetime(2024, 3, 2, tzinfo=timezone.utc)
 FIRST, SECOND = date(2024, 3, 1), date(2024, 3, 2)
 
 

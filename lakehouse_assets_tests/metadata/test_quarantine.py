@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 
 from lakehouse_assets.lake.lake import Lake
@@ -6,7 +6,7 @@ from lakehouse_assets.metadata.quarantine import mentions, transform
 from lakehouse_assets.raw.payment_charges import PaymentCharges
 from lakehouse_assets_tests.support import rows
 
-NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 PLACE = {"topic_generation": 0, "kafka_partition": 0, "ingest_hour": NOON, "arrived_at": NOON}
 GOOD = {
     "event_id": "e1", "charge_id": "c1", "provider": "Stripe", "amount": Decimal(5),

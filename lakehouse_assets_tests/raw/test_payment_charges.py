@@ -1,26 +1,27 @@
 """raw.payment_charges: every record one row, as it was sent."""
 
 import json
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 
 from lakehouse_assets.lake import quality
-from lakehouse_assets.lake.ingest import parse
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import parse
 from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
 from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import rows
 
-ARRIVED = datetime(2024, 3, 1, 10, 20, tzinfo=UTC)
-HOUR = datetime(2024, 3, 1, 10, tzinfo=UTC)
+ARRIVED = datetime(2024, 3, 1, 10, 20, tzinfo=timezone.utc)
+HOUR = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
 
 
 def raw(lake: Lake, *values: bytes | None) -> list[Row]:
     records = lake.spark.createDataFrame(
-        [(0, n, ARRIVED, value) for n, value in enumerate(values)],
-        "partition int, offset bigint, timestamp timestamp, value binary",
+        [(0, n, ARRIVED, value, 0, HOUR) for n, value in enumerate(values)],
+        "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
+        "ingest_hour timestamp",
     )
-    return parse(records, payment_charges, 0, HOUR).toArrow().to_pylist()
+    return parse(records, payment_charges).toArrow().to_pylist()
 
 
 def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:
@@ -34,7 +35,7 @@ def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:
     assert {n: row[n] for n in sent} == sent | {
         "amount": Decimal("12.50"),
         "metadata": {"order_id": "o1", "user_email": "a@b", "subscription_id": None},
-        "created_at": datetime(2024, 3, 1, 10, tzinfo=UTC),
+        "created_at": datetime(2024, 3, 1, 10, tzinfo=timezone.utc),
     }
     assert (row["ingest_hour"], row["arrived_at"]) == (HOUR, ARRIVED)
     assert row["_error"] is None and row["_payload"] is None

@@ -1,6 +1,6 @@
 """semantic.payments: a charge once, as its provider last described it."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
 from lakehouse_assets.lake.lake import Lake
@@ -9,7 +9,7 @@ from lakehouse_assets.staging.stg_payment_charges import StgPaymentCharges
 from lakehouse_assets_tests.lake.tables import Row, result
 from lakehouse_assets_tests.support import rows
 
-AT = datetime(2024, 3, 1, 10, tzinfo=UTC)
+AT = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
 MINUTE = timedelta(minutes=1)
 
 
@@ -40,6 +40,8 @@ def test_the_last_word_has_the_greatest_update_whatever_arrived_last(lake: Lake)
 def test_of_equal_updates_the_greater_content_has_the_last_word_in_any_order(lake: Lake) -> None:
     tied = [event("e1", "c1", 0, status="failed"), event("e2", "c1", 0, status="refunded")]
     twice = tied[0]
-    assert last_words(lake, *tied, twice) == last_words(lake, *reversed(tied)) == [
-        ("c1", "e2", "refunded")
-    ]
+    assert (
+        last_words(lake, *tied, twice)
+        == last_words(lake, *reversed(tied))
+        == [("c1", "e2", "refunded")]
+    )

@@ -77,9 +77,7 @@ def test_a_started_broker_takes_topics_at_once_and_makes_none_by_itself(kafka: K
     assert "never_made" not in admin.list_topics(timeout=5).topics
 
 
-def test_it_listens_on_loopback_only(
-    kafka: Kafka, listens_on: Callable[[int], set[str]]
-) -> None:
+def test_it_listens_on_loopback_only(kafka: Kafka, listens_on: Callable[[int], set[str]]) -> None:
     pid = kafka.status().pid
     assert pid is not None
     assert listens_on(pid) == {"127.0.0.1"}

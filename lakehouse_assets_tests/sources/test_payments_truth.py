@@ -1,5 +1,5 @@
 import json
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from itertools import pairwise
 from random import Random
@@ -23,7 +23,7 @@ from lakehouse_assets.sources.payments_truth import (
 )
 from lakehouse_assets.sources.payments_truth_raw import Row, parse
 
-NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 CHARGE = {
     "event_id": "e1",
     "provider": "Stripe",

@@ -1,4 +1,4 @@
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -13,7 +13,7 @@ from lakehouse_assets.sources.payments_truth import (
 )
 from lakehouse_assets.sources.payments_truth_raw import parse
 
-NOON = datetime(2026, 5, 4, 12, tzinfo=UTC)
+NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 
 
 @pytest.mark.parametrize(

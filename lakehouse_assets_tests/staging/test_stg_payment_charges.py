@@ -1,6 +1,6 @@
 """staging.stg_payment_charges: an event once, its newest version, cleaned."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -10,7 +10,7 @@ from lakehouse_assets.staging.stg_payment_charges import stg_payment_charges
 from lakehouse_assets_tests.lake.tables import Row, result
 from lakehouse_assets_tests.support import rows
 
-AT = datetime(2024, 3, 1, 10, tzinfo=UTC)
+AT = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
 MINUTE = timedelta(minutes=1)
 CLEAN: Row = {
     "event_id": "e1", "charge_id": "c1", "provider": "STRIPE", "amount": Decimal("9.50"),
@@ -72,7 +72,7 @@ def test_what_breaks_a_rule_is_refused_and_what_is_close_is_not(lake: Lake) -> N
         {"event_id": None}, {"event_id": "null"}, {"charge_id": None}, {"provider": ""},
         {"amount": Decimal("-0.01")}, {"amount": None}, {"currency": "XXX"}, {"created_at": None},
         {"updated_at": None}, {"updated_at": AT + five + MINUTE},
-        {"created_at": datetime(2099, 1, 1, tzinfo=UTC)}, {"_error": "malformed"},
+        {"created_at": datetime(2099, 1, 1, tzinfo=timezone.utc)}, {"_error": "malformed"},
     ]  # fmt: skip
     good: list[Row] = [
         {"event_id": "ahead", "updated_at": AT + five}, {"event_id": "free", "amount": Decimal(0)},

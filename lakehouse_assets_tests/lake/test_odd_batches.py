@@ -1,4 +1,4 @@
-"""Defects found while the engine's tests were written; each test fails until its defect is gone."""
+"""Batches at their worst: new columns and rules, tasks that ran twice, held batches."""
 
 import re
 

@@ -12,7 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,7 @@ def prune(instance: dg.DagsterInstance, cursor: str) -> tuple[list[str], str]:
     newest = set(instance.get_run_ids(limit=KEPT))
     if len(newest) < KEPT:
         return [], ""
-    after = datetime.fromtimestamp(float(cursor), UTC) if cursor else None
+    after = datetime.fromtimestamp(float(cursor), timezone.utc) if cursor else None
     old = instance.get_run_records(
         dg.RunsFilter(statuses=FINISHED, created_after=after), limit=PRUNED_PER_TICK, ascending=True
     )
@@ -204,7 +204,7 @@ def alert_of(run: dg.DagsterRun, steps: Sequence[tuple[str, Any]], why: str) -> 
         "source": run.tags.get(SOURCE, ""),
         "partition": partition,
         "failed": failed,
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "at": datetime.now(timezone.utc).isoformat(timespec="seconds"),
     }
 
 

@@ -1,6 +1,6 @@
 """Names that Dagster's side of the engine shares: keys, partitions, tags, checks."""
 
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import dagster as dg
 
@@ -20,7 +20,7 @@ def hours() -> dg.HourlyPartitionsDefinition:
 
 
 def parse_hour(partition: str) -> datetime:
-    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=UTC)
+    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=timezone.utc)
 
 
 def asset_key(name: str) -> dg.AssetKey:

@@ -16,12 +16,12 @@ from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.names import HOUR_FORMAT, NEWS
 from lakehouse_assets.lake.publish import Held
-from lakehouse_assets.lake.runs import SOURCE
-from lakehouse_assets.lake.sensors import Source, sources, tick
 from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets.marts import payments_daily
+from lakehouse_assets.orchestration.names import HOUR_FORMAT, NEWS
+from lakehouse_assets.orchestration.runs import SOURCE
+from lakehouse_assets.orchestration.sensors import Source, sources, tick
 from lakehouse_assets.raw.payment_charges import PaymentCharges
 from lakehouse_assets.sources.payments import TOPIC, Dirt, Event, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce

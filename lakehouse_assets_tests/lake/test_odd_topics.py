@@ -1,11 +1,10 @@
-"""Defects found while the engine's tests were written; each test fails until its defect is gone."""
+"""Topics at their worst: nested surprises, offsets that went back, compaction."""
 
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
-from lakehouse_assets.lake import ingest
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.contract import (
     RawTable,
@@ -14,6 +13,7 @@ from lakehouse_assets.lake.contract import (
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.kafka import Topic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.position import RecordsLost, find_gap, position
 from lakehouse_assets.lake.table import raw_table
 from lakehouse_assets_tests.lake.tables import (
     make_topic,
@@ -62,8 +62,11 @@ def test_a_timestamp_that_overflows_is_an_error_not_another_time(lake: Lake) -> 
 def test_offsets_that_went_back_are_a_loss() -> None:
     stamp = Stamp(1, 1, {"topic_id": "x", "generation": 0, "next": {"0": 10}})
     topic = Topic("t", "x", {0: 0}, {0: 5})
-    with pytest.raises(ingest.RecordsLost):
-        ingest.position(Head("raw.t", 1, stamp, 10, 0), topic)
+    head = Head("raw.t", 1, stamp, 10, 0)
+    with pytest.raises(RecordsLost, match="partition 0: 10 was next"):
+        position(head, topic)
+    gap = find_gap(head, topic)
+    assert gap is not None and (gap.generation, gap.following) == (1, {0: 5})
 
 
 def test_an_hours_tally_survives_work_on_another_hour(
@@ -102,7 +105,7 @@ def test_an_hour_that_was_compacted_is_not_rebuilt_from_what_is_left(lake: Lake)
         time.sleep(0.5)
         send(topic, b'{"id": "b"}', key="b")
     assert _visible(topic) != 4
-    with pytest.raises(ingest.RecordsLost):
+    with pytest.raises(RecordsLost):
         advance(lake, table, hour_of(now()), anew=True)
     assert len(stored("raw.notes")) >= kept
 

@@ -12,10 +12,12 @@ from typing import Any
 import dagster as dg
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake import report
 from lakehouse_assets.lake.advance import advance, rebuild
 from lakehouse_assets.lake.contract import Table
-from lakehouse_assets.lake.names import (
+from lakehouse_assets.lake.publish import Held
+from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.orchestration import report
+from lakehouse_assets.orchestration.names import (
     HELD,
     NEWS,
     UNIQUE,
@@ -24,9 +26,7 @@ from lakehouse_assets.lake.names import (
     parse_hour,
     topic_key,
 )
-from lakehouse_assets.lake.publish import Held
-from lakehouse_assets.lake.resource import LakeResource
-from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.orchestration.resource import LakeResource
 
 Result = dg.MaterializeResult[Any] | dg.AssetCheckResult
 

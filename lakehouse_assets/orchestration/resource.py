@@ -21,7 +21,7 @@ class LakeResource(PySparkResource):
     _lake: Lake | None = PrivateAttr(default=None)
 
     def setup_for_execution(self, context: InitResourceContext) -> None:
-        self._lake = Lake(run=context.run_id or "")
+        self._lake = Lake(run=context.run.run_id if context.run else "")
 
     def teardown_after_execution(self, context: InitResourceContext) -> None:
         if self._lake is not None:

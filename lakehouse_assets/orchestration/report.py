@@ -10,9 +10,9 @@ from lakehouse_assets.lake import audit, quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.maintenance import maintain
-from lakehouse_assets.lake.names import HELD, UNIQUE, asset_key
-from lakehouse_assets.lake.resource import LakeResource
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
+from lakehouse_assets.orchestration.resource import LakeResource
 
 
 def results(

@@ -12,20 +12,21 @@ sources is downstream of both, so either's sensor brings it up to date.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 
 import dagster as dg
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake import derive, runs
+from lakehouse_assets.lake import derive
 from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.lake.head import Head, Stamp
-from lakehouse_assets.lake.ingest import RecordsLost, first_open_hour, position
 from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.names import HOUR_FORMAT, NEWS, asset_key
-from lakehouse_assets.lake.runs import SOURCE
+from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.orchestration import runs
+from lakehouse_assets.orchestration.names import HOUR_FORMAT, NEWS, asset_key
+from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
 DAILY = "0 4 * * *"  # UTC, when few people wait for a run
@@ -206,7 +207,9 @@ def _is_held(table: LakeTable, head: Head) -> bool:
 
 def _told(catalog: Catalog, name: str, head: Head) -> str:
     branch, stamp = min(head.held.items(), key=lambda item: item[1].commit)
-    since = datetime.fromtimestamp(catalog.branch_snapshot(name, branch).timestamp_ms / 1000, UTC)
+    since = datetime.fromtimestamp(
+        catalog.branch_snapshot(name, branch).timestamp_ms / 1000, timezone.utc
+    )
     return (
         f"{name} is held since {since:%Y-%m-%d %H:%M:%S} UTC: batch {stamp.commit} broke an "
         f"invariant (branch {branch}). Fix code or input, then `lakehouse release {name}`"
@@ -216,4 +219,8 @@ def _told(catalog: Catalog, name: str, head: Head) -> str:
 def _last_hour(heads: dict[str, Head], source: Source) -> datetime:
     """The hour a died run was at: that of the newest raw batch."""
     stated = [heads[t.name].stamp.hour for t in source.raw if heads[t.name].stamp.hour]
-    return datetime.fromisoformat(max(stated)).replace(tzinfo=UTC) if stated else hour_of(now())
+    return (
+        datetime.fromisoformat(max(stated)).replace(tzinfo=timezone.utc)
+        if stated
+        else hour_of(now())
+    )

@@ -1,7 +1,7 @@
-"""Defects found while the engine's tests were written; each test fails until its defect is gone."""
+"""News at its worst: two writers, times at the edges, NULL keys, rows that leave."""
 
 import threading
-from datetime import UTC, datetime
+from datetime import datetime, timezone
 from typing import Any
 
 import pytest
@@ -88,7 +88,7 @@ def test_an_ancient_timestamp_does_not_stop_a_table(lake: Lake, year: str) -> No
         lake,
         EVENTS,
         event(1, "a"),
-        event(2, "b", at=datetime(int(year), 1, 1, tzinfo=UTC)),
+        event(2, "b", at=datetime(int(year), 1, 1, tzinfo=timezone.utc)),
         stated=False,
     )
     advance(lake, LATEST)
@@ -96,7 +96,7 @@ def test_an_ancient_timestamp_does_not_stop_a_table(lake: Lake, year: str) -> No
 
 
 def test_the_end_of_time_does_not_stop_a_table(lake: Lake) -> None:
-    forever = datetime(9999, 12, 31, 23, 59, 59, tzinfo=UTC)
+    forever = datetime(9999, 12, 31, 23, 59, 59, tzinfo=timezone.utc)
     add(lake, EVENTS, event(1, "a"), event(2, "b", at=forever), stated=False)
     advance(lake, LATEST)
     assert [r["id"] for r in stored("bare.latest")] == ["a", "b"]

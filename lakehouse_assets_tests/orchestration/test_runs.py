@@ -13,7 +13,7 @@ import pytest
 from dagster._core.events import EngineEventData
 from dagster._core.test_utils import create_run_for_test
 
-from lakehouse_assets.lake import runs
+from lakehouse_assets.orchestration import runs
 
 STARTED, SUCCESS = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.SUCCESS
 HOURS = dg.StaticPartitionsDefinition(["one", "two"])
