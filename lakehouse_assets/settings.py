@@ -1,12 +1,14 @@
 """Every setting, read from the environment in one place; `.env.example` lists them all.
 
-Nothing here is read at import time, so a test or a bench points a process at a lake of its own by
-its environment.
+Relative places are meant from the repository's root, whoever reads them: commands, services and
+Spark's JVM work in folders of their own and would else make a lake for each. Nothing here is read
+at import time, so a test or a bench points a process at a lake of its own by its environment.
 """
 
 import os
 from datetime import datetime, timezone
 from pathlib import Path
+from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -18,17 +20,18 @@ PORTS = {
     "spark_ui": 4040,
 }
 
+SQLITE = "sqlite:///"
 CATALOG = "lake"  # Spark's and pyiceberg's name for the catalog; the two must agree
 
 
 def home() -> Path:
     """The folder that holds everything this lake writes: data, catalog, jars, logs, secrets."""
-    return Path(os.environ.get("LAKEHOUSE_HOME") or ROOT / ".lakehouse").resolve()
+    return (ROOT / (os.environ.get("LAKEHOUSE_HOME") or ".lakehouse")).resolve()
 
 
 def jars_home() -> Path:
     """Where the JVM parts are; lakes made for tests and benches share those of the project."""
-    return Path(os.environ.get("LAKEHOUSE_JARS") or ROOT / ".lakehouse" / "jars").resolve()
+    return (ROOT / (os.environ.get("LAKEHOUSE_JARS") or ".lakehouse/jars")).resolve()
 
 
 def port(service: str) -> int:
@@ -46,11 +49,17 @@ def spark_remote() -> str | None:
 
 def catalog_uri() -> str:
     """The SQLite file that names every table's current metadata (shared by Spark and pyiceberg)."""
-    return os.environ.get("LAKEHOUSE_CATALOG_URI") or f"sqlite:///{home() / 'catalog.db'}"
+    uri = os.environ.get("LAKEHOUSE_CATALOG_URI") or f"sqlite:///{home() / 'catalog.db'}"
+    if not uri.startswith(SQLITE):
+        return uri
+    path, *options = uri.removeprefix(SQLITE).split("?", 1)
+    return "?".join([f"{SQLITE}{ROOT / path}", *options])
 
 
 def warehouse() -> str:
-    return os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
+    """A folder, or an address (`s3://…`, `file:///…`), which is left as it is."""
+    place = os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
+    return place if urlsplit(place).scheme else str(ROOT / place)
 
 
 def first_hour() -> datetime:

