@@ -25,10 +25,9 @@ ADMIN_S = 10
 POLL_S = 0.1
 PROGRESS_S = 0.2
 
-TOPIC_CONFIG = {
+TOPIC_CONFIG = {  # how long records are kept is the broker's setting
     "message.timestamp.type": "LogAppendTime",  # hours are Kafka's, never in the future
     "max.message.bytes": str(MAX_RECORD_BYTES),
-    "retention.ms": str(7 * 24 * 3600 * 1000),
 }
 
 MakeEvents = Callable[[int, int | None, datetime, timedelta], Iterable[Event]]

@@ -55,3 +55,21 @@ def test_env_example_lists_every_setting_that_the_code_reads() -> None:
     listed = set(re.findall(r"# (LAKEHOUSE_\w+)=", (settings.ROOT / ".env.example").read_text()))
     assert len(read) >= 8
     assert read <= listed
+
+
+def test_env_example_can_be_loaded_whole_as_it_tells_one_to(tmp_path: Path) -> None:
+    text = (settings.ROOT / ".env.example").read_text()
+    (tmp_path / ".env").write_text(re.sub(r"^# ([A-Z_]+=)", r"\1", text, flags=re.MULTILINE))
+    loaded = subprocess.run(
+        ["sh", "-euc", "set -a; . ./.env; set +a; env"], cwd=tmp_path, env={"PATH": "/bin"},
+        capture_output=True, text=True, timeout=10,
+    )  # fmt: skip
+    assert loaded.returncode == 0 and loaded.stderr == ""
+    found = dict(line.split("=", 1) for line in loaded.stdout.splitlines())
+    assert found["LAKEHOUSE_SPARK_REMOTE"] == "sc://spark:15002/;token=...;use_ssl=true"
+    assert found["LAKEHOUSE_HOME"] == ".lakehouse" and found["LAKEHOUSE_SPARK_CORES"] == "*"
+    assert found["LAKEHOUSE_ALERT_URL"] == ""
+
+
+def test_a_filled_in_env_file_is_never_committed() -> None:
+    assert ".env" in (settings.ROOT / ".gitignore").read_text().splitlines()

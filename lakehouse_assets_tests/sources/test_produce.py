@@ -43,6 +43,7 @@ def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         patch.setenv("LAKEHOUSE_JARS", str(settings.jars_home()))
         patch.setenv("LAKEHOUSE_HOME", str(tmp_path_factory.mktemp("lake")))
         patch.setenv("LAKEHOUSE_PORT_OFFSET", str(free_offset()))
+        patch.setenv("LAKEHOUSE_KAFKA_RETENTION_HOURS", "100")
         patch.delenv("LAKEHOUSE_KAFKA", raising=False)
         kafka = Kafka()
         kafka.start()
@@ -93,7 +94,7 @@ def test_events_of_one_charge_keep_their_order(broker: str) -> None:
         assert [value for value in arrived if value in sent] == sent
 
 
-def test_a_topic_has_kafkas_clock_and_is_created_once(broker: str) -> None:
+def test_a_topic_has_kafkas_clock_and_retention_and_is_created_once(broker: str) -> None:
     ensure_topic("clock", partitions=3)
     ensure_topic("clock", partitions=8)
     admin = AdminClient({"bootstrap.servers": broker})
@@ -102,7 +103,7 @@ def test_a_topic_has_kafkas_clock_and_is_created_once(broker: str) -> None:
     config = admin.describe_configs([resource])[resource].result(READ_S)
     assert config["message.timestamp.type"].value == "LogAppendTime"
     assert config["max.message.bytes"].value == str(MAX_RECORD_BYTES)
-    assert config["retention.ms"].value == "604800000"
+    assert config["retention.ms"].value == str(100 * 3600 * 1000)  # the broker's
 
 
 def test_a_rate_spreads_the_events_over_time(broker: str) -> None:
