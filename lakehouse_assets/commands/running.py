@@ -1,13 +1,16 @@
 """Starting and stopping services for a command, which must know what was its own doing."""
 
 import signal
+import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from rich.console import Console
 
     from lakehouse_assets.services.service import Service
@@ -31,25 +34,44 @@ def start(group: "Sequence[Service]", started: "list[Service]", console: "Consol
             try:
                 wait(futures)
             except KeyboardInterrupt:
-                wait(futures)  # what comes up meanwhile must be known, to be stopped
+                with uninterrupted():  # what comes up meanwhile must be known, to be stopped
+                    wait(futures)
                 raise
-        errors = [error for future in futures if (error := future.exception())]
-        if errors:
-            raise errors[0]
+        _raise_first(futures)
 
 
 def stop(services: "Sequence[Service]", console: "Console") -> int:
-    """Those that run, dependants first; how many there were."""
-    stopped = 0
-    for group in _dependants_first(services):
-        with console.status("stopping " + ", ".join(s.name for s in group)):
+    """Those that run, dependants first; how many there were.
+
+    All of them, whatever goes wrong on the way: a closed terminal or pipe, a second Ctrl-C, a
+    service that cannot be stopped (which is told at the end).
+    """
+    futures: dict[Service, Future[bool]] = {}
+    with uninterrupted():
+        for group in _dependants_first(services):
+            status = console.status("stopping " + ", ".join(s.name for s in group))
+            _unheard(status.start)
             with ThreadPoolExecutor(len(group)) as pool:
-                futures = {service: pool.submit(service.stop) for service in group}
-            for service, future in futures.items():
-                if future.result():
-                    stopped += 1
-                    console.print(f"{service.name} stopped")
-    return stopped
+                done = {service: pool.submit(service.stop) for service in group}
+            _unheard(status.stop)
+            for service, future in done.items():
+                if not future.exception() and future.result():
+                    _unheard(lambda name=service.name: console.print(f"{name} stopped"))
+            futures |= done
+    _raise_first(list(futures.values()))
+    return sum(future.result() for future in futures.values())
+
+
+def _unheard(tell: Callable[[], None]) -> None:
+    """Nobody may be there to read it; rich even leaves the program over a broken pipe."""
+    with suppress(Exception, SystemExit):
+        tell()
+
+
+def _raise_first(futures: "Sequence[Future[bool]] | Sequence[Future[None]]") -> None:
+    for future in futures:
+        if error := future.exception():
+            raise error
 
 
 def _dependants_first(services: "Sequence[Service]") -> "list[list[Service]]":
@@ -64,10 +86,32 @@ def _dependants_first(services: "Sequence[Service]") -> "list[list[Service]]":
 @contextmanager
 def interruptible() -> Iterator[None]:
     """SIGTERM and a closed terminal end like Ctrl-C, so that what was started is stopped."""
-    signals = (signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, signal.default_int_handler) for number in signals}
+    with _handling((signal.SIGTERM, signal.SIGHUP), signal.default_int_handler):
+        yield
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """An impatient second Ctrl-C must not leave a broker behind; what is done here is bounded."""
+    with _handling((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), _not_now):
+        yield
+
+
+def _not_now(*_: object) -> None:
+    """Not SIG_IGN, which programs started meanwhile would inherit: SIGTERM would not end them."""
+
+
+@contextmanager
+def _handling(signals: Sequence[signal.Signals], handler: Callable[..., None]) -> Iterator[None]:
+    """Not of what was ignored on entry (nohup). Only the main thread may say what signals do."""
+    before = {}
+    if threading.current_thread() is threading.main_thread():
+        before = {number: signal.getsignal(number) for number in signals}
+        before = {n: old for n, old in before.items() if old not in (signal.SIG_IGN, None)}
+    for number in before:
+        signal.signal(number, handler)
     try:
         yield
     finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
+        for number, old in before.items():
+            signal.signal(number, old)

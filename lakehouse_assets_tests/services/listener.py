@@ -1,4 +1,4 @@
-"""The smallest real service: listens on the Kafka port. Run as a script it starts itself."""
+"""The smallest real service: listens on one port, Kafka's. Run as a script it starts itself."""
 
 import sys
 import time
@@ -30,11 +30,15 @@ class Listener(Service):
     def __init__(self, manner: str = "plain") -> None:
         self.manner = manner
 
+    @property
+    def port(self) -> int:
+        return settings.port(self.port_names[0])
+
     def command(self) -> list[str]:
-        return [sys.executable, "-c", CODE, str(settings.port("kafka")), self.manner]
+        return [sys.executable, "-c", CODE, str(self.port), self.manner]
 
     def probe(self) -> bool:
-        return listening(settings.port("kafka"))
+        return listening(self.port)
 
 
 if __name__ == "__main__":
