@@ -19,7 +19,7 @@ from urllib.request import urlopen
 import psutil
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import HOST, ServiceError, ended, locked
+from lakehouse_assets.services.host import HOST, ServiceError, carrying, ended, locked
 from lakehouse_assets.services.service import MARK, Service
 
 WORKSPACE = settings.ROOT / "workspace.yaml"
@@ -70,27 +70,26 @@ class _DagsterService(Service):
             (home / "ready").touch()
 
     def stop(self) -> bool:
-        """With its code server and its runs, which would go on without it."""
+        """With what it left behind, should it have been killed."""
         stopped = super().stop()
-        left = self._family()
+        self._end_family()
+        return stopped
+
+    def _end(self, process: psutil.Process) -> None:
+        super()._end(process)
+        self._end_family()
+
+    def _end_family(self) -> None:
+        """Its code server and its runs, which would go on without it."""
+        left = carrying(MARK, str(self.run_file))
         for process in left:
-            _ask_to_end(process)
+            with contextlib.suppress(psutil.NoSuchProcess):
+                process.terminate()
         deadline = time.monotonic() + LEFTOVER_PATIENCE_S
         for process in left:
             if not ended(process, max(0.0, deadline - time.monotonic())):
-                process.kill()
-        return stopped
-
-    def _family(self) -> list[psutil.Process]:
-        """What still carries this service's mark: it is inherited by everything it started."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                if process.environ().get(MARK) == str(self.run_file):
-                    found.append(process)
-            except (OSError, psutil.Error):
-                continue
-        return found
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    process.kill()
 
 
 class Webserver(_DagsterService):
@@ -147,8 +146,3 @@ def _newest_heartbeat(database: Path) -> float | None:
 
 def _epoch(said: str) -> float:
     return datetime.fromisoformat(said).replace(tzinfo=timezone.utc).timestamp()
-
-
-def _ask_to_end(process: psutil.Process) -> None:
-    with contextlib.suppress(psutil.NoSuchProcess):
-        process.terminate()

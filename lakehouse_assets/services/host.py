@@ -5,7 +5,7 @@ import os
 import socket
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import psutil
@@ -61,6 +61,22 @@ def ended(process: psutil.Process, patience_s: float) -> bool:
     while alive(process) and time.monotonic() < deadline:
         time.sleep(0.02)
     return not alive(process)
+
+
+def carrying(name: str, value: str) -> list[psutil.Process]:
+    """The processes with that variable in their environment; it is inherited."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.Error):
+            if process.environ().get(name) == value:
+                found.append(process)
+    return found
+
+
+def leads_session(process: psutil.Process) -> bool:
+    with suppress(OSError):
+        return os.getsid(process.pid) == process.pid
+    return False
 
 
 def footprint(process: psutil.Process | None) -> tuple[int, int]:

@@ -22,9 +22,11 @@ from lakehouse_assets import settings
 from lakehouse_assets.services.host import (
     ServiceError,
     alive,
+    carrying,
     ended,
     footprint,
     free,
+    leads_session,
     locked,
     port_owner,
     write_atomically,
@@ -113,7 +115,9 @@ class Service:
             self.prepare()
             process, log_start = self._launch()
             if not self._wait(process):
-                raise ServiceError(self._failure(process, log_start))
+                failure = self._failure(process, log_start)
+                self._end(process)
+                raise ServiceError(failure)
         return True
 
     def stop(self) -> bool:
@@ -123,9 +127,7 @@ class Service:
         with locked(self.run_file.with_suffix(".lock"), self.start_timeout_s + 30):
             process = self._recorded() or self._orphan()
             if process:
-                self._kill(process)
-                self._held_ports()
-            self.run_file.unlink(missing_ok=True)
+                self._end(process)
         return process is not None
 
     def status(self) -> Status:
@@ -151,15 +153,8 @@ class Service:
 
     def _orphan(self) -> psutil.Process | None:
         """Ours although unrecorded: its starter was killed between starting and writing it down."""
-        found = []
-        for process in psutil.process_iter():
-            try:
-                mine = process.environ().get(MARK) == str(self.run_file)
-                # A service leads its session; its own helpers inherit the mark but do not lead.
-                if mine and os.getsid(process.pid) == process.pid:
-                    found.append(process)
-            except (OSError, psutil.Error):
-                continue
+        # A service leads its session; its own helpers inherit the mark but do not lead.
+        found = [p for p in carrying(MARK, str(self.run_file)) if leads_session(p)]
         oldest = min(found, key=lambda p: p.create_time(), default=None)
         if oldest:
             self._record(oldest)
@@ -205,9 +200,14 @@ class Service:
             tail = log.read()[-20_000:].decode(errors="replace").splitlines()[-15:]
         what = "died while starting"
         if alive(process):
-            what = f"is not well after {self.start_timeout_s:.0f} s (pid {process.pid}, left alive)"
+            what = f"is not well after {self.start_timeout_s:.0f} s and is stopped again"
         shown = "\n".join(f"  | {line}" for line in tail) or "  | (it wrote nothing)"
         return f"{self.name} {what}. The end of its log, {self.log}:\n{shown}"
+
+    def _end(self, process: psutil.Process) -> None:
+        self._kill(process)
+        self._held_ports()
+        self.run_file.unlink(missing_ok=True)
 
     def _kill(self, process: psutil.Process) -> None:
         for signal_, patience_s in ((signal.SIGTERM, self.stop_timeout_s), (signal.SIGKILL, 10)):

@@ -8,7 +8,7 @@ import psutil
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import ServiceError, alive, ended
+from lakehouse_assets.services.host import ServiceError, alive, ended, free
 from lakehouse_assets.services.service import Service, start_all
 from lakehouse_assets_tests.services.listener import Listener
 
@@ -68,6 +68,15 @@ def test_a_service_that_lives_but_does_not_answer_is_unhealthy_and_start_replace
     with pytest.raises(ServiceError, match="not well after 1 s"):
         mute.start()
     assert not alive(server)
+
+
+def test_a_service_that_is_not_well_in_time_is_not_left_behind(lake: Path) -> None:
+    mute = Mute("deaf")
+    with pytest.raises(ServiceError, match="not well after 1 s and is stopped again"):
+        mute.start()
+    assert free(settings.port("kafka"))
+    assert not mute.run_file.exists()
+    assert mute.stop() is False
 
 
 def test_two_starters_at_once_start_one(
