@@ -1,9 +1,11 @@
 """`lakehouse`: run the stack, make events, look at tables, mend what is held or set aside."""
 
+import os
 from typing import Any
 
 import click
 
+from lakehouse_assets import settings
 from lakehouse_assets.commands import data, demo, generate, measure, quarantine, stack
 
 # By name, so that nothing heavy is imported to recognise them. Their message says what to do next.
@@ -49,6 +51,7 @@ class Commands(click.Group):
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
 def main() -> None:
     """A streaming lakehouse on this machine: Kafka, Spark and Dagster, without Docker."""
+    os.environ.update(settings.reaching_ourselves(os.environ))
 
 
 for family in (demo, stack, generate, data, quarantine, measure):

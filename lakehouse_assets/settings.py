@@ -6,6 +6,7 @@ at import time, so a test or a bench points a process at a lake of its own by it
 """
 
 import os
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -60,6 +61,17 @@ def warehouse() -> str:
     """A folder, or an address (`s3://…`, `file:///…`), which is left as it is."""
     place = os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
     return place if urlsplit(place).scheme else str(ROOT / place)
+
+
+def reaching_ourselves(env: Mapping[str, str]) -> dict[str, str]:
+    """A proxy set in the environment is for the world: what runs on this machine is not behind it.
+    gRPC and urllib both look here.
+    """
+    said = env.get("no_proxy") or env.get("NO_PROXY") or ""
+    if said != "*":
+        missing = [h for h in ("localhost", "127.0.0.1") if h not in said.split(",")]
+        said = ",".join([*filter(None, [said]), *missing])
+    return {**env, "no_proxy": said, "NO_PROXY": said}
 
 
 def first_hour() -> datetime:

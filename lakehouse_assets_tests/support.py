@@ -2,7 +2,11 @@
 engine.
 """
 
+import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from datetime import datetime, timezone
@@ -46,6 +50,33 @@ def lake_in(folder: Path) -> Iterator[Path]:
         for name in ("LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE"):
             patch.delenv(name, raising=False)
         yield folder
+
+
+def lakehouse(*args: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
+    """Without a terminal, from another folder than the repository's."""
+    return subprocess.run(
+        [sys.executable, "-m", "lakehouse_assets.cli", *args],
+        env=dict(os.environ, PYTHONPATH=str(settings.ROOT)), cwd="/", stdin=subprocess.DEVNULL,
+        capture_output=True, text=True, timeout=timeout,
+    )  # fmt: skip
+
+
+def said(*args: str) -> str:
+    done = lakehouse(*args)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def refused(*args: str) -> str:
+    """The one message of a command that fails; never a traceback."""
+    done = lakehouse(*args)
+    assert done.returncode != 0, done.stdout
+    assert "Traceback" not in done.stderr and "\tat " not in done.stderr, done.stderr
+    return done.stderr
+
+
+def last_line(text: str) -> Any:
+    return json.loads(text.strip().splitlines()[-1])
 
 
 def rows(spark: SparkSession, contract: type[Table], *given: Row) -> DataFrame:

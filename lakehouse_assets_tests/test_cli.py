@@ -1,18 +1,13 @@
 """The commands as one types them: each a process, judged by what it prints and leaves."""
 
-import json
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from lakehouse_assets import definitions, settings
+from lakehouse_assets import definitions
 from lakehouse_assets.commands import common, glance
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.kafka import hour_of, now
@@ -21,40 +16,21 @@ from lakehouse_assets.sources import payments_truth as truth
 from lakehouse_assets.sources.payments import TOPIC, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets_tests.lake.tables import own_lake
-from lakehouse_assets_tests.support import fresh_topic, lake_in, read_back, stored
+from lakehouse_assets_tests.support import (
+    fresh_topic,
+    lake_in,
+    last_line,
+    read_back,
+    refused,
+    said,
+    stored,
+)
 
 COMMANDS = (
     "demo", "up", "down", "restart", "wipe", "status", "logs", "generate", "query", "rebuild",
     "release", "accept-gap", "drop", "quarantine", "bench", "chaos",
 )  # fmt: skip
 DIRT = Dirt(malformed=0.02, null_value=0.01, missing_charge_id=0.01, negative_amount=0.01)
-
-
-def lakehouse(*args: str, timeout: float = 120) -> "subprocess.CompletedProcess[str]":
-    """Without a terminal, from another folder than the repository's."""
-    return subprocess.run(
-        [sys.executable, "-m", "lakehouse_assets.cli", *args],
-        env=dict(os.environ, PYTHONPATH=str(settings.ROOT)), cwd="/", stdin=subprocess.DEVNULL,
-        capture_output=True, text=True, timeout=timeout,
-    )  # fmt: skip
-
-
-def said(*args: str) -> str:
-    done = lakehouse(*args)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
-def refused(*args: str) -> str:
-    """The one message of a command that fails; never a traceback."""
-    done = lakehouse(*args)
-    assert done.returncode != 0, done.stdout
-    assert "Traceback" not in done.stderr and "\tat " not in done.stderr, done.stderr
-    return done.stderr
-
-
-def last_line(text: str) -> Any:
-    return json.loads(text.strip().splitlines()[-1])
 
 
 def catch_up(lake: Lake) -> None:

@@ -14,7 +14,7 @@ import time
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.error import URLError
-from urllib.request import urlopen
+from urllib.request import ProxyHandler, build_opener
 
 import psutil
 
@@ -106,7 +106,8 @@ class Webserver(_DagsterService):
 
     def probe(self) -> bool:
         try:
-            with urlopen(f"{self.url}/server_info", timeout=1) as answer:
+            directly = build_opener(ProxyHandler({}))
+            with directly.open(f"{self.url}/server_info", timeout=1) as answer:
                 return "dagster_webserver_version" in json.load(answer)
         except (URLError, OSError, ValueError):
             return False

@@ -13,6 +13,8 @@ import threading
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
+from urllib.request import getproxies_environment
 from xml.etree import ElementTree
 
 from rich.console import Console
@@ -169,10 +171,22 @@ def _ivy_command(target: Path) -> list[str]:
     trust = [f"-Djavax.net.ssl.trustStore={TRUST_STORE}"] if TRUST_STORE.is_file() else []
     cache = _home() / ".ivy"
     return [
-        java.java_binary(), *trust, f"-Divy.default.ivy.user.dir={cache}", "-jar", str(ivy),
+        java.java_binary(), *trust, *_proxies(), f"-Divy.default.ivy.user.dir={cache}",
+        "-jar", str(ivy),
         "-ivy", str(declaration()), "-cache", str(cache), "-types", "jar", "bundle",
         "-retrieve", f"{target}/[conf]/[artifact]-[revision].[ext]",
     ]  # fmt: skip
+
+
+def _proxies() -> list[str]:
+    """Java looks at properties only, other programs at https_proxy and http_proxy."""
+    options = []
+    for scheme, said in getproxies_environment().items():
+        proxy = urlsplit(said if "://" in said else f"http://{said}")
+        if scheme in ("http", "https") and proxy.hostname:
+            options.append(f"-D{scheme}.proxyHost={proxy.hostname}")
+            options += [f"-D{scheme}.proxyPort={proxy.port}"] if proxy.port else []
+    return options
 
 
 def _run_ivy(target: Path) -> str:

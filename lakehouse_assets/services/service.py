@@ -69,7 +69,7 @@ class Service:
         raise NotImplementedError
 
     def env(self) -> dict[str, str]:
-        return dict(os.environ)
+        return settings.reaching_ourselves(os.environ)
 
     def prepare(self) -> None:
         """Write what the command needs. Runs under the lock, while the service is stopped."""

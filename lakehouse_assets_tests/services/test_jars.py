@@ -55,3 +55,13 @@ def test_a_jar_that_stays_wrong_is_an_error_that_says_which_and_what_to_do(
 def test_a_configuration_that_is_not_pinned_is_refused() -> None:
     with pytest.raises(ServiceError, match="no-such-conf"):
         jars.resolve_jars(["no-such-conf"])
+
+
+def test_the_download_goes_through_the_proxy_of_the_environment(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "HTTPS_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
+    told = [option for option in jars._ivy_command(tmp_path) if "proxy" in option]
+    assert told == ["-Dhttps.proxyHost=proxy.example", "-Dhttps.proxyPort=3128"]
