@@ -18,7 +18,7 @@ from lakehouse_assets.lake.publish import Change, Held, Published, publish
 from lakehouse_assets.lake.table import LakeTable
 
 ATTEMPTS = 5  # redone batches, when others keep publishing first
-BATCHES = 50  # commits in one call, when an hour is larger than one batch
+BATCHES = 25  # commits in one call, when an hour is larger than one batch
 
 
 @dataclass
@@ -29,6 +29,7 @@ class Outcome:
     published: list[Published] = field(default_factory=list)
     head: Head | None = None  # what readers see at the end
     lag: int = 0
+    cut: bool = False  # an hour had more records than one batch may hold
     note: str = ""
 
     def add(self, published: Published | None) -> bool:
@@ -50,7 +51,7 @@ def advance(
     if table.topic:
         _ingest(lake, table, outcome, _required(table, hour), anew)
     elif table.source is not None:
-        outcome.add(once(lake, table, lambda head: _from_source(lake, table, head)))
+        outcome.add(once(lake, table, lambda head: _from_source(lake, table, head), anew))
     else:
         _derive(lake, table, outcome, hour, anew)
     outcome.head = lake.catalog.head(table.name)
@@ -101,11 +102,12 @@ def _ingest(lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime, anew
             return None
         with lake.phase("plan"):
             batch = ingest.next_batch(kafka, topic, head, hour)
-        outcome.lag = batch.lag if batch else 0
+        outcome.lag, outcome.cut = (batch.lag, batch.cut) if batch else (0, False)
         return ingest.append(lake, table, head, batch) if batch else None
 
-    for _ in range(BATCHES):
-        if not outcome.add(once(lake, table, change)):
+    for _ in range(BATCHES):  # what arrives meanwhile is the next run's
+        outcome.add(once(lake, table, change, anew))
+        if not outcome.cut:
             return
 
 
@@ -123,7 +125,7 @@ def _derive(
         what = derive.news(lake, table, head)
         return derive.incremental(lake, table, head, what, label) if what.fresh else None
 
-    outcome.add(once(lake, table, change))
+    outcome.add(once(lake, table, change, anew))
     if anew and label:
         outcome.add(once(lake, table, lambda head: derive.anew(lake, table, head, label)))
 
@@ -141,14 +143,17 @@ def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
     return derive.told(lake, table, head, told, stamp)
 
 
-def once(lake: Lake, table: LakeTable, make: Callable[[Head], Change | None]) -> Published | None:
+def once(
+    lake: Lake, table: LakeTable, make: Callable[[Head], Change | None], by_hand: bool = True
+) -> Published | None:
     """One batch: made from the newest head, published, or made again when that head moved."""
     for _ in range(ATTEMPTS):
         head = lake.catalog.head(table.name)
         change = make(head)
         if change is None:
             return None
-        _refuse_held(head, table, change)
+        if not by_hand:
+            _refuse_held(head, table, change)
         waypoint.passed("read", table.name)
         with suppress(MainMoved):
             return publish(lake, table.contract, head, change)

@@ -11,7 +11,8 @@ import socket
 import time
 import uuid
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cached_property
 from typing import Any
@@ -19,6 +20,7 @@ from typing import Any
 import psutil
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
+from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update.snapshot import ManageSnapshots
@@ -66,31 +68,33 @@ class Catalog:
     def ensure(self, contract: type[Table]) -> None:
         """Make the table, or bring its columns up to the contract's; refuse a loss of data."""
         if self.exists(contract.name):
-            schema.evolve(self.load(contract.name), contract)
+            self._change(contract.name, lambda table: schema.evolve(table, contract))
             return
         self.iceberg.create_namespace_if_not_exists(contract.name.split(".")[0])
         wanted = schema.iceberg_schema(contract)
-        try:
-            table = self.iceberg.create_table(
-                contract.name,
-                wanted,
-                partition_spec=schema.partition_spec(contract, wanted),
-                properties=schema.properties(contract),
-            )
-        except TableAlreadyExistsError:
-            table = self.load(contract.name)
-        if table.current_snapshot() is None:  # an empty first commit, so that main always exists
-            # An epoch that no earlier table of this name had: its children then compute anew.
-            born = Stamp(commit=0, epoch=int(time.time()), progress={})
-            first = {STAMP: json.dumps(asdict(born))}
-            with suppress_conflict():  # another run made it first
-                table.append(table.schema().as_arrow().empty_table(), snapshot_properties=first)
+        # An epoch that no earlier table of this name had: its children then compute anew.
+        born = Stamp(commit=0, epoch=int(time.time()), progress={})
+        # Table and empty first commit in one step, so that main always exists.
+        tx = self.iceberg.create_table_transaction(
+            contract.name,
+            wanted,
+            partition_spec=schema.partition_spec(contract, wanted),
+            properties=schema.properties(contract),
+        )
+        nothing = schema_to_pyarrow(tx.table_metadata.schema()).empty_table()
+        tx.append(nothing, snapshot_properties={STAMP: json.dumps(asdict(born))})
+        with suppress(CommitFailedException, TableAlreadyExistsError):  # another run was first
+            tx.commit_transaction()
 
     def heads(self) -> dict[str, Head]:
-        """Every table that has been made, by name."""
+        """Every table that this lake has made, by name; somebody else's are left alone."""
         spaces = [s[0] for s in self.iceberg.list_namespaces()]
-        found = [".".join(name) for space in spaces for name in self.iceberg.list_tables(space)]
-        return {name: self.head(name) for name in sorted(found)}
+        names = [".".join(name) for space in spaces for name in self.iceberg.list_tables(space)]
+        found = {}
+        for name in sorted(names):
+            with suppress(NoTable):  # without our stamp, or dropped meanwhile
+                found[name] = self.head(name)
+        return found
 
     def head(self, name: str) -> Head:
         table = self.load(name)
@@ -116,8 +120,18 @@ class Catalog:
         )  # fmt: skip
 
     def note_care(self, name: str, care: dict[str, Any]) -> None:
-        with self.load(name).transaction() as tx:
-            tx.set_properties({CARE: json.dumps(care)})
+        def change(table: IcebergTable) -> None:
+            with table.transaction() as tx:
+                tx.set_properties({CARE: json.dumps(care)})
+
+        self._change(name, change)
+
+    def _change(self, name: str, change: Callable[[IcebergTable], None]) -> None:
+        """A change of metadata that does not touch main, tried again when another came between."""
+        for _ in range(COMMIT_ATTEMPTS):
+            with suppress(CommitFailedException):
+                return change(self.load(name))
+        raise MainMoved(f"{name}: busy, {COMMIT_ATTEMPTS} attempts to change its metadata failed")
 
     def commits(self, name: str, after: int) -> tuple[list[Stamp], bool]:
         """The published batches newer than `after`, and whether none of them has expired."""
@@ -130,16 +144,12 @@ class Catalog:
         return found, False
 
     def create_branch(self, head: Head, branch: str) -> None:
-        for _ in range(COMMIT_ATTEMPTS):
-            table = self.load(head.name)
+        def change(table: IcebergTable) -> None:
             if table.metadata.current_snapshot_id != head.snapshot_id:
                 raise MainMoved(head.name)
-            try:
-                table.manage_snapshots().create_branch(head.snapshot_id, branch).commit()
-                return
-            except CommitFailedException:
-                continue  # only the metadata moved: another's branch
-        raise MainMoved(f"{head.name}: busy, {COMMIT_ATTEMPTS} attempts to branch failed")
+            table.manage_snapshots().create_branch(head.snapshot_id, branch).commit()
+
+        self._change(head.name, change)
 
     def publish(self, head: Head, branch: str, tally: dict[str, Any]) -> int:
         """Move main from `head` to the branch, if it still stands there. Returns the snapshot."""
@@ -153,7 +163,7 @@ class Catalog:
                 raise MainMoved(head.name)
             ours = refs[branch].snapshot_id
             tallies = json.dumps([tally, *head.tallies][:TALLIES_KEPT])
-            with suppress_conflict(), table.transaction() as tx:
+            with suppress(CommitFailedException), table.transaction() as tx:
                 tx.set_properties({TALLY: tallies})
                 with ManageSnapshots(tx) as manage:
                     manage.set_current_snapshot(snapshot_id=ours)
@@ -176,22 +186,25 @@ class Catalog:
 
     def hold(self, name: str, branch: str) -> str:
         """Keep an unpublished batch for people to look at, under a name that no run reaps."""
-        held = FAILED + branch.removeprefix(RUN)
-        snapshot = self.branch_snapshot(name, branch)
-        table = self.load(name)
-        manage = table.manage_snapshots().create_branch(snapshot.snapshot_id, held)
-        for ref in [r for r in table.metadata.refs if r.startswith(FAILED)]:
-            manage.remove_branch(ref)  # one held batch a table: the newest try
-        manage.remove_branch(branch).commit()
+        held, snapshot = FAILED + branch.removeprefix(RUN), self.branch_snapshot(name, branch)
+
+        def change(table: IcebergTable) -> None:
+            manage = table.manage_snapshots().create_branch(snapshot.snapshot_id, held)
+            for ref in [r for r in table.metadata.refs if r.startswith(FAILED) or r == branch]:
+                manage.remove_branch(ref)  # one held batch a table: the newest try
+            manage.commit()
+
+        self._change(name, change)
         return held
 
     def drop_branches(self, name: str, branches: list[str]) -> None:
-        table = self.load(name)
-        present = [b for b in branches if b in table.metadata.refs]
-        if present:
-            with suppress_conflict(), table.manage_snapshots() as manage:
-                for branch in present:
-                    manage.remove_branch(branch)
+        def change(table: IcebergTable) -> None:
+            if present := [b for b in branches if b in table.metadata.refs]:
+                with table.manage_snapshots() as manage:
+                    for branch in present:
+                        manage.remove_branch(branch)
+
+        self._change(name, change)
 
     def reap(self, name: str) -> list[str]:
         """Drop the branches of runs on this machine whose process is gone."""
@@ -199,15 +212,6 @@ class Catalog:
         dead = [ref for ref in refs if ref.startswith(RUN) and not owner_lives(ref)]
         self.drop_branches(name, dead)
         return dead
-
-
-class suppress_conflict:
-    """A commit that lost a race for the metadata is looked at again by the caller's loop."""
-
-    def __enter__(self) -> None: ...
-
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> bool:
-        return kind is not None and issubclass(kind, CommitFailedException)
 
 
 def stamp_of(snapshot: Snapshot) -> Stamp | None:

@@ -3,11 +3,13 @@
 A transform never applies a delta. So one batch, many batches and a rebuild agree by construction.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake import quality, scope, versions
+from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake
@@ -24,22 +26,31 @@ FEW = 500_000  # rows of news whose keys are sent to every task
 class News:
     """Which parents have something new, and the heads everything is read at."""
 
-    pins: dict[str, Head]  # by the parent's table name
+    pins: dict[str, Head]  # by the parent's table name; a parent that was never made has none
     fresh: list[str]
     rebuild: bool  # a parent was rebuilt: positions in its old log mean nothing
 
     def progress(self) -> dict[str, list[int]]:
         return {n: [h.stamp.commit, h.stamp.epoch] for n, h in self.pins.items()}
 
+    def frame(self, lake: Lake, parent: LakeTable) -> "DataFrame":
+        if parent.name in self.pins:
+            return lake.at(self.pins[parent.name])
+        return lake.empty(parent.contract)
+
 
 def news(lake: Lake, table: LakeTable, head: Head) -> News:
-    pins = {p.name: lake.catalog.head(p.name) for p in table.parents.values()}
+    pins = {}
+    for parent in (*table.parents.values(), *table.rebuilt_with):
+        with suppress(NoTable):
+            pins[parent.name] = lake.catalog.head(parent.name)
     fresh, rebuild = [], False
+    read = {p.name for p in table.parents.values()}
     for name, pin in pins.items():
         consumed, epoch = head.stamp.progress.get(name, (0, pin.stamp.epoch))
-        if pin.stamp.epoch != epoch:
-            rebuild = True
-        if pin.stamp.commit > consumed or pin.stamp.epoch != epoch:
+        rebuilt = pin.stamp.epoch != epoch
+        rebuild |= rebuilt
+        if rebuilt or (name in read and pin.stamp.commit > consumed):
             fresh.append(name)
     return News(pins, fresh, rebuild)
 
@@ -52,24 +63,43 @@ def incremental(lake: Lake, table: LakeTable, head: Head, what: News, hour: str)
     )
     if what.rebuild or kind == "all":
         return whole(lake, table, head, what, stamp, epoch=head.stamp.epoch + int(what.rebuild))
-    removing = [p.name for p in table.parents.values() if p.removes and p.name in what.fresh]
-    if kind == "newest" and not removing:
+    fresh = [p for p in table.parents.values() if p.name in what.fresh]
+    losing = [p for p in fresh if _loses(lake, head, p)]
+    if kind == "newest" and not losing:
         return _newest(lake, table, head, what, stamp)
-    touched = _touched(lake, table, head, what)
+    touched = _touched(lake, table, head, what, losing)
     if touched is None:
         return whole(lake, table, head, what, stamp, epoch=head.stamp.epoch)
-    keys = None if removing or kind != "keys" else _mentioned(lake, table, head, what)
-    return _recomputed(lake, table, head, what, stamp, touched, keys)
+    stamp = replace(stamp, corrects=bool(losing))
+    keys = None if losing or kind != "keys" else _mentioned(lake, table, head, what)
+    change = _recomputed(lake, table, head, what, stamp, touched, keys)
+    return _counted_by_hour(lake, table, what, change) if losing else change
+
+
+def _loses(lake: Lake, head: Head, parent: LakeTable) -> bool:
+    """Whether the parent's news may have taken rows away, which its news alone would not show."""
+    commits, complete = lake.catalog.commits(parent.name, _consumed(head, parent))
+    return parent.removes or not complete or any(c.corrects for c in commits)
+
+
+def _counted_by_hour(lake: Lake, table: LakeTable, what: News, change: Change) -> Change:
+    """What was recomputed is not what an hour brought: its tally is counted anew."""
+    if not table.contract.refuses or not change.stamp.hour:
+        return change
+    of_hour = f"ingest_hour = timestamp'{change.stamp.hour}'"
+    frames = {arg: what.frame(lake, p).where(of_hour) for arg, p in table.parents.items()}
+    counted = versions.count_refused(table, versions.transformed(table, frames))
+    return replace(change, seen=None, carry=False, counted=counted, recount=None)
 
 
 def whole(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp, epoch: int) -> Change:
     """Everything from the parents; as a replacement if the epoch rises, else as the difference."""
-    frames = {arg: lake.at(what.pins[p.name]) for arg, p in table.parents.items()}
+    frames = {arg: what.frame(lake, p) for arg, p in table.parents.items()}
     made, seen = versions.made(table, frames)
+    stamp = replace(stamp, epoch=epoch, at="", ranges=None, corrects=True)
     if epoch != head.stamp.epoch:
-        stamp = replace(stamp, epoch=epoch, at="", ranges=None)
+        made = versions.with_copies(table.contract, made)
         return Change(made, "replace", stamp, seen=seen, carry=False)
-    stamp = replace(stamp, at="", ranges=None)
     changed = versions.differences(table.contract, made, lake.at(head))
     return Change(changed, "merge", stamp, seen=seen, carry=not table.contract.refuses)
 
@@ -88,14 +118,15 @@ def anew(lake: Lake, table: LakeTable, head: Head, hour: str) -> Change:
     """Everything about the keys that one hour's parent rows mention, from all of the parent."""
     what = news(lake, table, head)
     ((arg, parent),) = table.parents.items()
-    rows = lake.at(what.pins[parent.name]).where(f"ingest_hour = timestamp'{hour}'")
+    rows = what.frame(lake, parent).where(f"ingest_hour = timestamp'{hour}'")
     mentioned = versions.transformed(table, {arg: rows})
     spans = scope.spans_of(mentioned, table.contract.layout.scope.at)
     keys = mentioned.select(*table.contract.key()).distinct()
-    stamp = scope.next_stamp(head.stamp, code=table.code_version(), run=lake.run, hour=hour)
-    counted = versions.count_refused(table, mentioned)
+    stamp = scope.next_stamp(
+        head.stamp, code=table.code_version(), run=lake.run, hour=hour, corrects=True
+    )
     change = _recomputed(lake, table, head, what, stamp, spans, keys)
-    return replace(change, seen=None, carry=not counted, counted=counted)
+    return _counted_by_hour(lake, table, what, change)
 
 
 def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) -> Change:
@@ -106,7 +137,12 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
     ((arg, parent),) = table.parents.items()
     consumed = _consumed(head, parent)
     staged = versions.transformed(table, {arg: _news_rows(lake, parent, head, what)})
-    spans = _spans(lake, table, parent, consumed, staged)
+    known = scope.touched(lake.catalog, parent.name, consumed)
+    if known is not None and known[0] == at:
+        spans = known[1]
+    else:
+        with lake.phase("scope"):
+            spans = scope.spans_of(versions.accept(table, staged, watch=False)[0], at)
     accepted, seen = versions.accept(table, staged)
     best = accepted.groupBy(*contract.key()).agg(F.max(versions.standing(contract)).alias("_best"))
     stored = lake.at(head).where(scope.within(at, spans))
@@ -136,18 +172,6 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
     )  # fmt: skip
 
 
-def _spans(
-    lake: Lake, table: LakeTable, parent: LakeTable, consumed: int, staged: "DataFrame"
-) -> list[scope.Span]:
-    """Where the accepted news lie: as the parent's commits tell it, or by looking."""
-    at = table.contract.layout.scope.at
-    known = scope.touched(lake.catalog, parent.name, consumed)
-    if known is not None and known[0] == at:
-        return known[1]
-    with lake.phase("scope"):
-        return scope.spans_of(versions.accept(table, staged, watch=False)[0], at)
-
-
 def _recomputed(
     lake: Lake,
     table: LakeTable,
@@ -161,7 +185,7 @@ def _recomputed(
     contract, rule = table.contract, table.contract.layout.scope
     frames = {}
     for arg, parent in table.parents.items():
-        frame = lake.at(what.pins[parent.name])
+        frame = what.frame(lake, parent)
         timed = rule.at in parent.contract.columns
         frames[arg] = frame.where(scope.within(rule.at, spans)) if timed else frame
     made, seen = versions.made(table, frames)
@@ -175,7 +199,9 @@ def _recomputed(
     return Change(changed, "merge", stamp, where=where, seen=seen)
 
 
-def _touched(lake: Lake, table: LakeTable, head: Head, what: News) -> list[scope.Span] | None:
+def _touched(
+    lake: Lake, table: LakeTable, head: Head, what: News, losing: list[LakeTable]
+) -> list[scope.Span] | None:
     """The spans of the news; None: they cannot be told, everything has to be looked at."""
     rule, spans = table.contract.layout.scope, []
     for parent in table.parents.values():
@@ -184,8 +210,8 @@ def _touched(lake: Lake, table: LakeTable, head: Head, what: News) -> list[scope
         known = scope.touched(lake.catalog, parent.name, _consumed(head, parent))
         if known is not None and known[0] == rule.at:
             spans += known[1]
-        elif parent.removes or rule.at not in parent.contract.columns:
-            return None
+        elif (parent in losing and not parent.topic) or rule.at not in parent.contract.columns:
+            return None  # what is gone has no time to be found by; raw never loses a row
         else:
             with lake.phase("scope"):
                 spans += scope.spans_of(_news_rows(lake, parent, head, what), rule.at)
@@ -206,7 +232,7 @@ def _mentioned(lake: Lake, table: LakeTable, head: Head, what: News) -> "DataFra
 def _news_rows(lake: Lake, parent: LakeTable, head: Head, what: News) -> "DataFrame":
     """A parent's rows that changed since they were last read here."""
     consumed = _consumed(head, parent)
-    rows = lake.at(what.pins[parent.name]).where(f"{COMMIT} > {consumed}")
+    rows = what.frame(lake, parent).where(f"{COMMIT} > {consumed}")
     known = scope.touched(lake.catalog, parent.name, consumed)
     return rows.where(scope.within(*known)) if known else rows
 

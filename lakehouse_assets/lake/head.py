@@ -18,6 +18,7 @@ class Stamp:
     hour: str = ""
     at: str = ""  # the column of `ranges`
     ranges: list[list[str]] | None = None  # where in `at` rows changed; None: anywhere
+    corrects: bool = False  # rows may have gone or fallen back: no longer the greatest of versions
 
     def progress_of(self) -> dict[str, Any]:
         """Progress by source: each parent's commit and epoch, or the topic's offsets."""

@@ -5,7 +5,7 @@ records, errors and offsets are one atomic step.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -40,6 +40,7 @@ class Batch:
     end: Offsets
     hour: datetime
     lag: int  # records in the topic beyond this batch
+    cut: bool = False  # there was more in this hour than one batch may hold
 
     @property
     def count(self) -> int:
@@ -59,9 +60,10 @@ def next_batch(kafka: Kafka, topic: Topic, head: Head, hour: datetime) -> Batch 
         )
     closed = hour + HOUR <= now()
     end = kafka.first_at(topic, hour + HOUR) if closed else dict(topic.latest)
-    end = _capped(start, {p: max(end[p], start[p]) for p in start})
+    wanted = {p: max(end[p], start[p]) for p in start}
+    end = _capped(start, wanted)
     lag = sum(topic.latest[p] - end[p] for p in end)
-    return Batch(topic, generation, start, end, hour, lag)
+    return Batch(topic, generation, start, end, hour, lag, cut=end != wanted)
 
 
 def _capped(start: Offsets, end: Offsets) -> Offsets:
@@ -109,6 +111,7 @@ def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: d
             "the stored rows are untouched"
         )
     stamp = scope.next_stamp(head.stamp, code=table.code_version(), run=lake.run, **_hour(hour))
+    stamp = replace(stamp, corrects=True)
     return Change(read(lake, table, batch), "replace", stamp, where=where, carry=False)
 
 

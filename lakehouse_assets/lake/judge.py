@@ -33,6 +33,7 @@ def tally(
         "stored": counted["stored"] + before.get("stored", 0),
         "rows": counted.get("rows", grown + carried),
         "failed": failed,
+        "rules": quality.spelled(contract.all_rules()),
     }
     verdicts = quality.verdicts(contract, tally)
     broken = " ".join(v.rule.name for v in verdicts if not v.passed)
@@ -63,6 +64,7 @@ def dropped(summary: dict[str, str]) -> int:
 
 def has_new_rules(contract: type[Table], head: Head, change: "Change") -> bool:
     """A rule that was not counted before has to be counted over the rows that are there."""
-    if not head.tallies or not change.carry or contract.refuses or change.stamp.hour:
+    earlier = [t for t in head.tallies if t["hour"] == change.stamp.hour]
+    if not earlier or not change.carry or contract.refuses:
         return False
-    return bool({r.name for r in contract.all_rules()} - set(head.tallies[0]["failed"]))
+    return bool(earlier[0].get("rules") != quality.spelled(contract.all_rules()))

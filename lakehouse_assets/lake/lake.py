@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake.catalog import Catalog
+from lakehouse_assets.lake.contract import Table
 from lakehouse_assets.lake.head import Head
+from lakehouse_assets.lake.schema import all_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -40,6 +42,11 @@ class Lake:
 
     def table(self, name: str) -> "DataFrame":
         return self.spark.table(full_name(name))
+
+    def empty(self, contract: type[Table]) -> "DataFrame":
+        """No row, the contract's columns."""
+        columns = ", ".join(f"`{n}` {c.type}" for n, c in all_columns(contract).items())
+        return self.spark.createDataFrame([], columns)
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

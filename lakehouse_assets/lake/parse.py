@@ -81,8 +81,10 @@ def _json_type(column: Column) -> str:
 
 
 def _time(name: str) -> str:
-    """SQL: an ISO 8601 instant; NULL for anything else, a bare year too."""
-    return f"if(length(j.`{name}`) >= 10, try_cast(j.`{name}` as timestamp), null)"
+    """SQL: an ISO 8601 instant of the years 1 to 9999, which every reader can hold; else NULL."""
+    text = f"j.`{name}`"
+    plain = f"length({text}) >= 10 and substr({text}, 5, 1) = '-' and {text} >= '0001'"
+    return f"if({plain}, try_cast({text} as timestamp), null)"
 
 
 def _members(column: Column) -> list[str]:

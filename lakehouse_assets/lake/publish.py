@@ -2,7 +2,7 @@
 
 Readers see main only. Of two writers that start from one head exactly one publishes; the other
 makes its batch again. A batch that fails its invariants is held: kept on a branch `failed_…`, in
-nobody's way, until new code, new input or `lakehouse release` frees it.
+nobody's way, until new code, a run by hand or `lakehouse release` tries it again.
 """
 
 import json
@@ -33,7 +33,8 @@ class Change:
     beside them.
 
     append: rows to add. merge: `_op` I, U or D, `_new` and `_old`, the failures before and
-    after. replace: the new content of `where` ("true" for the whole table).
+    after. replace: the new content of `where` ("true" for the whole table). Merged and replacing
+    rows may bring `_copies`: how many rows share their key.
     """
 
     frame: "DataFrame"
@@ -57,6 +58,7 @@ class Published:
     stored: int
     removed: int
     read: int
+    refused: int
     summary: dict[str, str] = field(default_factory=dict)
 
 
@@ -91,7 +93,7 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
     waypoint.passed("published", head.name)
     return Published(
         head, change.stamp, published, tally, counted["stored"], counted["removed"],
-        counted.get("read", counted["stored"]), summary,
+        counted.get("read", counted["stored"]), counted.get("refused", 0), summary,
     )  # fmt: skip
 
 
@@ -116,13 +118,23 @@ def _trusted(
     counted: dict[str, int],
     summary: dict[str, str],
 ) -> dict[str, int]:
-    """The write's own counts, unless a task ran twice or a rule is new; then a scan's."""
+    """The write's own counts, unless a task ran twice or a rule is new; then those of a scan."""
     doubled = counted["stored"] != int(summary.get("added-records", 0))
-    if not doubled and not judge.has_new_rules(contract, head, change):
-        return counted
-    change.carry = False  # what is counted now is the whole partition or table
-    again = _recount(lake, contract, branch, head, change)
-    return counted | again | ({"removed": judge.dropped(summary)} if doubled else {})
+    if doubled:
+        counted = counted | _meant(change)
+    if doubled or judge.has_new_rules(contract, head, change):
+        counted = counted | _recount(lake, contract, branch, change)
+        change.carry = change.carry and contract.refuses  # else: the whole partition or table
+    return counted
+
+
+def _meant(change: Change) -> dict[str, int]:
+    """What the batch was to store and remove, asked of its source again."""
+    aggregates = ["count(1) as stored", "0L as removed"]
+    if change.mode == "merge":
+        aggregates = ["count_if(_op != 'D') as stored", "count_if(_op != 'I') as removed"]
+    row = change.frame.selectExpr(*aggregates).first()
+    return {k: int(v) for k, v in row.asDict().items()} if row else {}
 
 
 def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
@@ -144,7 +156,7 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     if merging and not contract.refuses:
         old = quality.counts(rules, "_old")
         checks = [(a - b).alias(r.name) for a, b, r in zip(checks, old, rules, strict=True)]
-    if merging:
+    if "_copies" in change.frame.columns:
         checks.append(F.expr("coalesce(max(_copies), 1)").alias("copies"))
     named = [a.alias(n) for a, n in zip(aggregates, ("stored", "removed"), strict=True)]
     frame = frame.observe(noted, *named, *checks)
@@ -188,18 +200,16 @@ def _quoted(columns: list[str]) -> list[str]:
     return [f"`{c}`" for c in columns]
 
 
-def _recount(
-    lake: Lake, contract: type[Table], branch: str, head: Head, change: Change
-) -> dict[str, int]:
-    """Count in the branch's files, when a task that ran twice made the write's own counts wrong."""
+def _recount(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
+    """The rules' counts and the rows, taken from the branch's files."""
     from pyspark.sql import functions as F
 
+    if contract.refuses:
+        return change.recount() if change.recount else {}
     rows = lake.spark.table(full_name(contract.name, branch))
-    mine = F.expr(f"count_if({COMMIT} > {head.stamp.commit})").alias("stored")
-    if change.stamp.hour and not contract.refuses:
+    if change.stamp.hour:
         rows = rows.where(f"ingest_hour = timestamp'{change.stamp.hour}'")
     rows = rows.withColumn("_new", F.expr(_mask(contract)))
-    checks = [] if contract.refuses else quality.counts(contract.all_rules(), "_new")
-    row = rows.agg(mine, F.count(F.lit(1)).alias("rows"), *checks).first()
-    counted = {k: int(v) for k, v in row.asDict().items()} if row else {}
-    return counted | (change.recount() if change.recount else {})
+    checks = quality.counts(contract.all_rules(), "_new")
+    row = rows.agg(F.count(F.lit(1)).alias("rows"), *checks).first()
+    return {k: int(v) for k, v in row.asDict().items()} if row else {}

@@ -6,6 +6,8 @@ rows read, refused, stored, and failures by rule. It is carried from commit to c
 verdict never covers only the last delta.
 """
 
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,6 +41,11 @@ def reasons(rules: tuple[Rule, ...], mask: str) -> str:
     """SQL: the names of the rules a row broke, in order; '' for a good row."""
     names = [f"if((({mask} >> {i}) & 1L) = 1L, '{r.name}', null)" for i, r in enumerate(rules)]
     return f"concat_ws(', ', {', '.join(names)})" if names else "''"
+
+
+def spelled(rules: tuple[Rule, ...]) -> str:
+    """Names this very set of rules, so that counts of an older one are not added to."""
+    return hashlib.sha256(repr([(r.name, r.sql) for r in rules]).encode()).hexdigest()[:8]
 
 
 @dataclass(frozen=True)
@@ -89,8 +96,6 @@ def examples(
     for more in hits[1:]:
         union = union.unionAll(more)
     found: dict[str, list[dict[str, Any]]] = {rule.name: [] for rule in rules}
-    import json
-
     for row in union.collect():
         found[row["_rule"]].append(json.loads(row["row"]))
     return found

@@ -35,8 +35,7 @@ def accept_gap(lake: Lake, table: LakeTable) -> Gap | None:
             head.stamp, progress=progress(gap.topic, gap.generation, gap.following),
             code=table.code_version(), run=lake.run, at="ingest_hour", ranges=[],
         )  # fmt: skip
-        columns = ", ".join(f"`{n}` {c.type}" for n, c in table.contract.columns.items())
-        return Change(lake.spark.createDataFrame([], columns), "append", stamp)
+        return Change(lake.empty(table.contract), "append", stamp)
 
     once(lake, table, change)
     return accepted[0] if accepted else None
@@ -70,7 +69,7 @@ def _replayed(lake: Lake, table: LakeTable, head: Head) -> Change | None:
     masks = {m: F.expr(f"if({counts}, {m}, 0L)") for m in ("_new", "_old")}
     stamp = scope.next_stamp(
         head.stamp, code=table.code_version(), run=lake.run,
-        at="ingest_hour", ranges=scope.as_ranges(spans),
+        at="ingest_hour", ranges=scope.as_ranges(spans), corrects=True,
     )  # fmt: skip
     where = scope.within("ingest_hour", spans)
     return Change(changed.withColumns(masks), "merge", stamp, where=where)

@@ -3,6 +3,8 @@ its contract.
 """
 
 import re
+from collections.abc import Iterator
+from itertools import count
 
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
@@ -43,15 +45,6 @@ class SchemaRefused(Exception):
     """The table's data cannot follow the contract without loss."""
 
 
-class _Ids:
-    def __init__(self) -> None:
-        self.last = 0
-
-    def next(self) -> int:
-        self.last += 1
-        return self.last
-
-
 def all_columns(contract: type[Table]) -> dict[str, Column]:
     """The contract's columns and the engine's own."""
     commit = Column("bigint", "The published batch that last changed the row.")
@@ -59,27 +52,27 @@ def all_columns(contract: type[Table]) -> dict[str, Column]:
 
 
 def iceberg_schema(contract: type[Table]) -> Schema:
-    ids, fields = _Ids(), []
+    ids, fields = count(1), []
     for name, column in all_columns(contract).items():
-        number = ids.next()
+        number = next(ids)
         kind = iceberg_type(column.type, ids)
         fields.append(NestedField(number, name, kind, required=False, doc=column.doc))
     return Schema(*fields)
 
 
-def iceberg_type(text: str, ids: _Ids | None = None) -> IcebergType:
+def iceberg_type(text: str, ids: Iterator[int] | None = None) -> IcebergType:
     """Spark's spelling of a type (`decimal(10,2)`, `struct<a:string>`) as Iceberg's."""
-    ids = ids or _Ids()
+    ids = ids or count(1)
     text = text.strip()
     if text in PRIMITIVES:
         return PRIMITIVES[text]()
     if match := re.fullmatch(r"decimal\((\d+),\s*(\d+)\)", text):
         return DecimalType(int(match[1]), int(match[2]))
     if match := re.fullmatch(r"array<(.*)>", text):
-        return ListType(ids.next(), iceberg_type(match[1], ids), element_required=False)
+        return ListType(next(ids), iceberg_type(match[1], ids), element_required=False)
     if match := re.fullmatch(r"struct<(.*)>", text):
         parts = [p.split(":", 1) for p in split_fields(match[1])]
-        numbered = [(ids.next(), name.strip(), kind) for name, kind in parts]
+        numbered = [(next(ids), name.strip(), kind) for name, kind in parts]
         return StructType(
             *(NestedField(n, name, iceberg_type(k, ids), required=False) for n, name, k in numbered)
         )

@@ -37,7 +37,9 @@ def spans_of(frame: "DataFrame", at: str) -> list[Span]:
     """The hours of `at` that occur in a frame: one small query."""
     from pyspark.sql import functions as F
 
-    hours = frame.select(F.date_trunc("hour", F.col(at)).alias("h")).where("h is not null")
+    # Spark's time is longer than Python's: what is beyond either end is taken to lie at that end.
+    bounded = f"least(greatest(`{at}`, timestamp'0001-01-01'), timestamp'9999-12-31 23:00:00')"
+    hours = frame.where(f"`{at}` is not null").selectExpr(f"date_trunc('hour', {bounded}) as h")
     # As text: a timestamp would arrive in this machine's time zone.
     rows = hours.distinct().select(F.date_format("h", "yyyy-MM-dd'T'HH:mm:ss").alias("h")).collect()
     starts = [datetime.fromisoformat(r["h"]) for r in rows]
@@ -80,21 +82,25 @@ def _midnight(moment: datetime) -> datetime:
 
 def within(column: str, spans: list[Span]) -> str:
     """SQL: the column lies in one of the spans, or nowhere. Literals, so that files are skipped."""
-    return _either(
-        f"`{column}`",
-        [(f"timestamp'{a.isoformat()}'", f"timestamp'{b.isoformat()}'") for a, b in spans],
-    )
+    return _either(f"`{column}`", "timestamp", spans)
 
 
 def within_days(column: str, spans: list[Span]) -> str:
     """SQL: the date column is one of the spans' days, or none."""
-    days = whole_days(spans)
-    return _either(f"`{column}`", [(f"date'{a.date()}'", f"date'{b.date()}'") for a, b in days])
+    return _either(f"`{column}`", "date", whole_days(spans))
 
 
-def _either(column: str, bounds: list[tuple[str, str]]) -> str:
-    ranges = [f"({column} >= {a} and {column} < {b})" for a, b in bounds]
+def _either(column: str, kind: str, spans: list[Span]) -> str:
+    ranges = [_between(column, kind, a, b) for a, b in spans]
     return " or ".join([*ranges, f"{column} is null"])
+
+
+def _between(column: str, kind: str, start: datetime, end: datetime) -> str:
+    """The ends of Python's time are no bounds."""
+    spelled = [str(m.date()) if kind == "date" else m.isoformat() for m in (start, end)]
+    bounds = [f"{column} >= {kind}'{spelled[0]}'"] if start > datetime.min else []
+    bounds += [f"{column} < {kind}'{spelled[1]}'"] if end < datetime.max else []
+    return f"({' and '.join(bounds) or 'true'})"
 
 
 def as_ranges(spans: list[Span]) -> list[list[str]]:
@@ -102,4 +108,5 @@ def as_ranges(spans: list[Span]) -> list[list[str]]:
 
 
 def next_stamp(before: Stamp, **changes: object) -> Stamp:
-    return replace(before, commit=before.commit + 1, **changes)  # type: ignore[arg-type]
+    fresh: dict[str, object] = {"commit": before.commit + 1, "corrects": False}
+    return replace(before, **(fresh | changes))  # type: ignore[arg-type]

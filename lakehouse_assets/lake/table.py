@@ -4,6 +4,7 @@ import hashlib
 import importlib
 import inspect
 import pkgutil
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from types import ModuleType
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     Mentions = Callable[[str, DataFrame], DataFrame]
     Source = Callable[[dict[str, Head], dict[str, int]], list["Told"]]
 
+ENGINE = "lakehouse_assets.lake."
 Told = dict[str, object]  # a row of a table about the lake, by column
 
 
@@ -36,9 +38,8 @@ class LakeTable:
     transform: "Transform | None" = None
     parents: "dict[str, LakeTable]" = field(default_factory=dict)
     source: "Source | None" = None
-    mentions: "Mentions | None" = (
-        None  # scope of keys: which keys a parent's rows touch, if not by name
-    )
+    mentions: "Mentions | None" = None  # keys that a parent's rows touch, if not by name
+    rebuilt_with: "tuple[LakeTable, ...]" = ()  # not read, but whose rebuild means one here too
 
     @property
     def name(self) -> str:
@@ -59,10 +60,17 @@ class LakeTable:
         return self.transform is not None and self.contract.layout.scope.kind != "newest"
 
     def code_version(self) -> str:
-        """Changes when the contract or the code that makes the rows does."""
-        code = inspect.getsource(self.transform or self.source or self.contract)
+        """Changes when the contract or the code that makes the rows does: the function, its file,
+        and the files of what that file imports, the engine's aside.
+        """
+        made_by = self.transform or self.source or self.contract
+        file = sys.modules[made_by.__module__]
+        used = {inspect.getmodule(v) for v in vars(file).values() if inspect.isfunction(v)}
+        ours = [m for m in used if m and m.__name__.split(".")[0] == file.__name__.split(".")[0]]
+        names = {m.__name__: m for m in [file, *ours] if not m.__name__.startswith(ENGINE)}
+        code = [inspect.getsource(made_by), *[inspect.getsource(names[n]) for n in sorted(names)]]
         columns = repr([self.contract.columns, self.contract.layout, self.contract.all_rules()])
-        return hashlib.sha256((columns + code).encode()).hexdigest()[:12]
+        return hashlib.sha256("".join([columns, *code]).encode()).hexdigest()[:12]
 
 
 def raw_table(
@@ -78,6 +86,7 @@ def table_asset(
     *,
     group: str = "",
     mentions: "Mentions | None" = None,
+    rebuilt_with: tuple[LakeTable, ...] = (),
     **parents: LakeTable,
 ) -> LakeTable:
     """A table made from others; `transform` takes their frames under the parents' names here."""
@@ -86,7 +95,10 @@ def table_asset(
             f"{contract.name}: no column is a key; a table without a key is not a table"
         )
     group = group or next(iter(parents.values())).group
-    return LakeTable(contract, group, transform=transform, parents=parents, mentions=mentions)
+    return LakeTable(
+        contract, group, transform=transform, parents=parents, mentions=mentions,
+        rebuilt_with=rebuilt_with,
+    )  # fmt: skip
 
 
 def metadata_table(contract: type[Table], source: "Source") -> LakeTable:
@@ -112,4 +124,5 @@ def discover(packages: Iterable[ModuleType]) -> dict[str, LakeTable]:
 def _depth(table: LakeTable) -> int:
     if table.source is not None:
         return 1_000  # tables about the lake come last: they tell what the others did
-    return 1 + max((_depth(p) for p in table.parents.values()), default=0)
+    above = [*table.parents.values(), *table.rebuilt_with]
+    return 1 + max((_depth(p) for p in above), default=0)

@@ -16,11 +16,15 @@ def refusals(table: LakeTable, raw: "DataFrame") -> "DataFrame":
     """The rows a refusing table's transform makes of its parent's that break a rule, and which."""
     from pyspark.sql import functions as F
 
-    rules = table.contract.all_rules()
-    staged = transformed(table, {next(iter(table.parents)): raw})
-    judged = staged.withColumn("_broken", F.expr(quality.failures(rules)))
-    named = judged.withColumn("reason", F.expr(quality.reasons(rules, "_broken")))
-    return named.where("_broken != 0L")
+    judged = _judged(table.contract, transformed(table, {next(iter(table.parents)): raw}))
+    reason = F.expr(quality.reasons(table.contract.all_rules(), "_broken"))
+    return judged.withColumn("reason", reason).where("_broken != 0L")
+
+
+def _judged(contract: type[Table], staged: "DataFrame") -> "DataFrame":
+    from pyspark.sql import functions as F
+
+    return staged.withColumn("_broken", F.expr(quality.failures(contract.all_rules())))
 
 
 def transformed(table: LakeTable, frames: "dict[str, DataFrame]") -> "DataFrame":
@@ -44,13 +48,10 @@ def accept(
 ) -> "tuple[DataFrame, Observation | None]":
     """A table that refuses keeps the rows that break no rule, and counts the others."""
     from pyspark.sql import Observation
-    from pyspark.sql import functions as F
 
-    rules = table.contract.all_rules()
     if not table.contract.refuses:
         return staged, None
-    judged = staged.withColumn("_broken", F.expr(quality.failures(rules)))
-    seen = None
+    judged, seen = _judged(table.contract, staged), None
     if watch:
         seen = Observation()
         judged = judged.observe(seen, *_refusals(table.contract))
@@ -58,16 +59,12 @@ def accept(
 
 
 def count_refused(table: LakeTable, staged: "DataFrame") -> dict[str, int]:
-    """What `_accept` would have watched, as a query of its own; nothing for a table that refuses
+    """What `accept` would have watched, as a query of its own; nothing for a table that refuses
     nothing.
     """
-    from pyspark.sql import functions as F
-
     if not table.contract.refuses:
         return {}
-    rules = table.contract.all_rules()
-    judged = staged.withColumn("_broken", F.expr(quality.failures(rules)))
-    row = judged.agg(*_refusals(table.contract)).first()
+    row = _judged(table.contract, staged).agg(*_refusals(table.contract)).first()
     return {k: int(v or 0) for k, v in row.asDict().items()} if row else {}
 
 
@@ -113,6 +110,17 @@ def winners(contract: type[Table], versions: "DataFrame") -> "DataFrame":
     return unpacked(contract, best).select(*[f"`{c}`" for c in contract.columns])
 
 
+def with_copies(contract: type[Table], made: "DataFrame") -> "DataFrame":
+    """Each row with how many share its key; winners have been made one by their grouping."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
+
+    if contract.layout.scope.kind == "newest":
+        return made.withColumn("_copies", F.lit(1))
+    same_key = Window.partitionBy(*contract.key())
+    return made.withColumn("_copies", F.count(F.lit(1)).over(same_key))
+
+
 def only(frame: "DataFrame", keys: "DataFrame", contract: type[Table]) -> "DataFrame":
     from pyspark.sql import functions as F
 
@@ -124,17 +132,14 @@ def only(frame: "DataFrame", keys: "DataFrame", contract: type[Table]) -> "DataF
 def differences(contract: type[Table], made: "DataFrame", old: "DataFrame") -> "DataFrame":
     """Rows to insert, update and delete: a full join by key that drops what is equal."""
     from pyspark.sql import functions as F
-    from pyspark.sql.window import Window
 
     content = [c for c in contract.columns if not c.startswith("_")]
     mask = F.expr(quality.failures(contract.all_rules()))
     whole_row = F.struct(*[F.col(f"`{c}`") for c in contract.columns])
-    same_key = Window.partitionBy(*contract.key())
     keys = contract.key()
-    new = made.select(
+    new = with_copies(contract, made).select(
         *[F.col(k).alias(f"_n{i}") for i, k in enumerate(keys)],
-        whole_row.alias("_row"), mask.alias("_new"),
-        F.count(F.lit(1)).over(same_key).alias("_copies"),
+        whole_row.alias("_row"), mask.alias("_new"), "_copies",
     )  # fmt: skip
     was = old.select(
         *[F.col(k).alias(f"_o{i}") for i, k in enumerate(keys)],

@@ -67,5 +67,6 @@ quarantine = table_asset(
     transform,
     group="metadata",
     mentions=mentions,
+    rebuilt_with=tuple(staging for _, staging in WATCHED.values()),
     **{name: raw for name, (raw, _) in WATCHED.items()},
 )

@@ -1,4 +1,4 @@
-"""Defects found while the engine's tests were written; each test fails until its defect is gone."""
+"""Beginnings and ends: a table's first commit, the first and the last year."""
 
 from datetime import datetime, timezone
 from typing import Any
@@ -7,6 +7,7 @@ import pytest
 
 from lakehouse_assets.lake import catalog as catalogs
 from lakehouse_assets.lake import publish as publishing
+from lakehouse_assets.lake import schema
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.lake import Lake
@@ -26,17 +27,16 @@ from lakehouse_assets_tests.lake.tables import (
 from lakehouse_assets_tests.support import stored
 
 
-def test_a_table_whose_first_commit_was_never_made_is_finished_by_the_next_run(
+def test_a_table_and_its_first_commit_are_made_in_one_step(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The process died between the creation of the table and its empty commit 0."""
-
     def killed(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(catalogs.IcebergTable, "append", killed)
+        patch.setattr(catalogs.SqlCatalog, "commit_table", killed)
         lake.catalog.ensure(Events)
+    assert not lake.catalog.exists("bare.events")
     add(lake, EVENTS, event(1, "a"))
     assert lake.catalog.head("bare.events").stamp.commit == 1
 
@@ -44,18 +44,25 @@ def test_a_table_whose_first_commit_was_never_made_is_finished_by_the_next_run(
 def test_a_slow_first_run_does_not_start_a_table_over(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its commit 0 comes after another run's commit 1: pyiceberg retries it on top of that."""
-    append, raced = catalogs.IcebergTable.append, []
+    """Another run makes the table, and fills it, before this one's creation is committed."""
+    commit, raced = catalogs.SqlCatalog.commit_table, []
 
-    def late(table: Any, *args: Any, **options: Any) -> None:
+    def late(catalog: Any, *args: Any, **options: Any) -> Any:
         if not raced:
             raced.append(True)
             add(lake, EVENTS, event(1, "a"))
-        append(table, *args, **options)
+        return commit(catalog, *args, **options)
 
-    monkeypatch.setattr(catalogs.IcebergTable, "append", late)
+    monkeypatch.setattr(catalogs.SqlCatalog, "commit_table", late)
     Catalog().ensure(Events)
     assert lake.catalog.head("bare.events").stamp.commit == 1
+
+
+def test_somebody_elses_table_in_the_catalog_is_left_alone(lake: Lake) -> None:
+    add(lake, EVENTS, event(1, "a"))
+    lake.catalog.iceberg.create_namespace_if_not_exists("other")
+    lake.catalog.iceberg.create_table("other.notes", schema.iceberg_schema(Events))
+    assert list(lake.catalog.heads()) == ["bare.events"]
 
 
 def test_the_last_day_of_time_is_a_day_like_any(lake: Lake) -> None:
