@@ -9,6 +9,8 @@ from pathlib import Path
 from lakehouse_assets import settings
 from lakehouse_assets.services.host import ServiceError
 
+LOCALE = {"LC_ALL": "C.UTF-8"}  # in which Java spells file names; some machines have none set
+
 
 def java_binary() -> str:
     """$LAKEHOUSE_JAVA_HOME (17 or 21), else the runtime that a wheel brings."""

@@ -74,7 +74,7 @@ class Kafka(Service):
         data = self.folder / "data"
         text = PROPERTIES.format(
             host=HOST,
-            data=data,
+            data=_escaped(data),
             kafka=settings.port("kafka"),
             controller=settings.port("kafka_controller"),
             retention_hours=os.environ.get("LAKEHOUSE_KAFKA_RETENTION_HOURS") or 168,
@@ -86,12 +86,16 @@ class Kafka(Service):
         # An id that begins with a dash would be read as an option.
         tool = self._java("kafka.tools.StorageTool", "format", f"--cluster-id={cluster}")
         done = subprocess.run(
-            [*tool, "-c", str(self.properties)], capture_output=True, text=True, timeout=120
-        )
+            [*tool, "-c", str(self.properties)],
+            env=self.env(), capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
         if done.returncode:
             raise ServiceError(
                 f"kafka: could not format {data}:\n{(done.stdout + done.stderr)[-2000:]}"
             )
+
+    def env(self) -> dict[str, str]:
+        return super().env() | java.LOCALE
 
     def command(self) -> list[str]:
         return self._java("kafka.Kafka", str(self.properties))
@@ -116,3 +120,15 @@ class Kafka(Service):
     def _java(self, main: str, *args: str) -> list[str]:
         options = [f"-Xmx{HEAP}", "-Dkafka.logs.dir=" + str(self.folder)]
         return java.command("kafka", main, *args, options=options, folder=self.folder)
+
+
+def _escaped(path: Path) -> str:
+    """As Java reads it, which takes a properties file for Latin-1 and a backslash for an escape."""
+    if "," in str(path):
+        raise ServiceError(
+            f"kafka: {path} has a comma, which Kafka takes for the end of a folder's name. Move the"
+            " repository, or let LAKEHOUSE_HOME name a folder without one."
+        )
+    pairs = str(path).replace("\\", "\\\\").encode("utf-16-be").hex()
+    units = [int(pairs[i : i + 4], 16) for i in range(0, len(pairs), 4)]
+    return "".join(chr(unit) if unit < 128 else f"\\u{unit:04x}" for unit in units)

@@ -88,7 +88,7 @@ class Spark(Service):
         """The starter's own Spark settings are a client's and would mislead a server."""
         inherited = {k: v for k, v in super().env().items() if not k.startswith("SPARK_")}
         ours = {TOKEN: spark_token(), "SPARK_LOCAL_IP": HOST, "PYSPARK_PYTHON": sys.executable}
-        return inherited | ours
+        return inherited | java.LOCALE | ours
 
     def probe(self) -> bool:
         if remote := self.external():

@@ -9,6 +9,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 from lakehouse_assets import settings
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets_tests.support import lake_in
 
 
 @pytest.fixture(scope="module")
@@ -75,6 +76,29 @@ def test_a_started_broker_takes_topics_at_once_and_makes_none_by_itself(kafka: K
     admin = AdminClient({"bootstrap.servers": settings.kafka_bootstrap()})
     admin.list_topics("never_made", timeout=5)
     assert "never_made" not in admin.list_topics(timeout=5).topics
+
+
+def test_it_starts_in_a_folder_with_any_letters_whatever_the_locale(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", "C")
+    with lake_in(tmp_path / "Zoë\\湖 😀"):
+        kafka = Kafka()
+        try:
+            kafka.start()
+            create("here")
+            assert produce("here", 3) == [0, 1, 2]
+            assert (kafka.folder / "data" / "here-0").is_dir()
+        finally:
+            kafka.stop()
+
+
+def test_a_folder_with_a_comma_is_refused_by_name(tmp_path: Path) -> None:
+    with (
+        lake_in(tmp_path / "lakes, mine") as folder,
+        pytest.raises(ServiceError, match=f"{folder}.*LAKEHOUSE_HOME"),
+    ):
+        Kafka().start()
 
 
 def test_it_listens_on_loopback_only(kafka: Kafka, listens_on: Callable[[int], set[str]]) -> None:
