@@ -21,6 +21,14 @@ PORTS = {
     "spark_ui": 4040,
 }
 
+# What points at somebody's real lake or changes what is done there. Who makes a lake of its own, a
+# test or a bench, takes these out of the environment first.
+POINTERS = (
+    "LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE", "LAKEHOUSE_CATALOG_URI",
+    "LAKEHOUSE_WAREHOUSE", "LAKEHOUSE_FIRST_HOUR", "LAKEHOUSE_KILL_AT", "LAKEHOUSE_ALERT_URL",
+    "DAGSTER_HOME",
+)  # fmt: skip
+
 SQLITE = "sqlite:///"
 CATALOG = "lake"  # Spark's and pyiceberg's name for the catalog; the two must agree
 

@@ -18,8 +18,8 @@ from lakehouse_assets_tests.support import lake_in
 def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     with lake_in(tmp_path_factory.mktemp("stack") / "a lake") as folder:
         services = [Kafka(), Spark()]
-        start_all(services)
         try:
+            start_all(services)
             yield folder
         finally:
             for service in services:

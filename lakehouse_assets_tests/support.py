@@ -47,7 +47,7 @@ def lake_in(folder: Path) -> Iterator[Path]:
         patch.setenv("LAKEHOUSE_HOME", str(folder))
         patch.setenv("LAKEHOUSE_JARS", str(jars))
         patch.setenv("LAKEHOUSE_PORT_OFFSET", str(free_port_offset()))
-        for name in ("LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE"):
+        for name in settings.POINTERS:
             patch.delenv(name, raising=False)
         yield folder
 

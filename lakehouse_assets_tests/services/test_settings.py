@@ -9,6 +9,7 @@ import pytest
 from lakehouse_assets import settings
 from lakehouse_assets.services import java
 from lakehouse_assets.services.host import ServiceError
+from lakehouse_assets_tests.support import lake_in
 
 SHOW = """
 from lakehouse_assets import settings as s
@@ -73,3 +74,15 @@ def test_env_example_can_be_loaded_whole_as_it_tells_one_to(tmp_path: Path) -> N
 
 def test_a_filled_in_env_file_is_never_committed() -> None:
     assert ".env" in (settings.ROOT / ".gitignore").read_text().splitlines()
+
+
+def test_a_lake_made_for_tests_is_never_somebodys_real_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in settings.POINTERS:
+        monkeypatch.setenv(name, "/real")
+    with lake_in(tmp_path / "mine") as folder:
+        assert not set(settings.POINTERS) & set(os.environ)
+        assert settings.warehouse() == f"{folder}/warehouse"
+        assert settings.catalog_uri() == f"sqlite:///{folder}/catalog.db"
+    assert os.environ["LAKEHOUSE_WAREHOUSE"] == "/real"

@@ -1,7 +1,6 @@
 import subprocess
 import sys
 from collections.abc import Iterator
-from random import randrange
 from time import monotonic, perf_counter
 
 import pytest
@@ -10,7 +9,6 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.admin._config import ConfigResource
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import free
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import (
@@ -26,28 +24,19 @@ from lakehouse_assets.sources.produce import (
     ensure_topic,
     produce,
 )
+from lakehouse_assets_tests.support import lake_in
 
 READ_S = 30
-
-
-def free_offset() -> int:
-    candidates = (randrange(1_000, 17_000) for _ in range(100))
-    kafkas = ("kafka", "kafka_controller")
-    return next(n for n in candidates if all(free(settings.PORTS[name] + n) for name in kafkas))
 
 
 @pytest.fixture(scope="module")
 def broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A Kafka of this module's own, on ports of its own."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("LAKEHOUSE_JARS", str(settings.jars_home()))
-        patch.setenv("LAKEHOUSE_HOME", str(tmp_path_factory.mktemp("lake")))
-        patch.setenv("LAKEHOUSE_PORT_OFFSET", str(free_offset()))
+    with lake_in(tmp_path_factory.mktemp("lake")), pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAKEHOUSE_KAFKA_RETENTION_HOURS", "100")
-        patch.delenv("LAKEHOUSE_KAFKA", raising=False)
         kafka = Kafka()
-        kafka.start()
         try:
+            kafka.start()
             yield settings.kafka_bootstrap()
         finally:
             kafka.stop()
