@@ -27,7 +27,7 @@ def kafka_answers() -> bool:
     """Asked first, since Kafka's own client waits long for a broker that is not there."""
     from lakehouse_assets.services.kafka import Kafka
 
-    return Kafka().probe()
+    return Kafka().answers()
 
 
 def service_table(found: list[Status]) -> "Table":

@@ -117,6 +117,10 @@ class Kafka(Service):
         _, correlation, _, brokers = struct.unpack(">iiii", answer)
         return bool(correlation == 7 and brokers > 0)
 
+    def answers(self) -> bool:
+        """Ours or the one that the environment names; not whatever else has taken the port."""
+        return bool(self.external() or self._recorded()) and self.probe()
+
     def _java(self, main: str, *args: str) -> list[str]:
         options = [f"-Xmx{HEAP}", "-Dkafka.logs.dir=" + str(self.folder)]
         return java.command("kafka", main, *args, options=options, folder=self.folder)

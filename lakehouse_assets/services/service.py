@@ -121,9 +121,9 @@ class Service:
         return True
 
     def stop(self) -> bool:
-        """Stop our own process and nothing else; False: there was none."""
-        if self.external():
-            return False
+        """Stop our own process and nothing else, also one from before another's was named in the
+        environment; False: there was none.
+        """
         with locked(self.run_file.with_suffix(".lock"), self.start_timeout_s + 30):
             process = self._recorded() or self._orphan()
             if process:

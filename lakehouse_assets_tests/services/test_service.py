@@ -123,6 +123,17 @@ def test_a_pid_given_to_another_process_is_not_touched(service: Listener) -> Non
         stranger.kill()
 
 
+def test_one_started_here_is_stopped_after_anothers_was_named_too(
+    service: Listener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service.start()
+    process = psutil.Process(pid_of(service))
+    monkeypatch.setattr(Listener, "external", lambda self: "broker-1:9092")
+    assert service.stop() is True
+    assert not alive(process)
+    assert service.stop() is False
+
+
 def test_a_taken_port_is_an_error_that_names_port_owner_and_way_out(service: Listener) -> None:
     port = settings.port("kafka")
     code = f"import socket, time; s = socket.create_server(('127.0.0.1', {port})); time.sleep(30)"
