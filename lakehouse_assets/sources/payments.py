@@ -49,10 +49,10 @@ def distinct_charges(
 
 
 def main() -> None:
-    from lakehouse_assets.sources.produce import command  # Kafka only for who sends
+    from lakehouse_assets.sources.command import command  # Kafka only for who sends
 
-    command(TOPIC, INTERVAL, lambda seed, count, start, interval: charges(
-        seed, count, start, interval=interval
+    command(TOPIC, INTERVAL, DIRT.rates(), lambda seed, count, start, interval, rates: charges(
+        seed, count, start, Dirt.only(**rates), interval
     ))  # fmt: skip
 
 

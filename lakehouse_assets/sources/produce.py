@@ -1,14 +1,11 @@
 """Sending events to Kafka, for every generator: whole, in order, paced, and loud when it fails.
 
 The producer is idempotent and waits for all replicas, so that what a generator says it has sent is
-in the topic once. Pacing and progress live here, and so does the clock; the events know neither.
+in the topic once. Pacing lives here; the events know nothing of it.
 """
 
-import argparse
-import signal
 import time
 from collections.abc import Callable, Iterable, Mapping
-from datetime import datetime, timedelta, timezone
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -29,8 +26,6 @@ TOPIC_CONFIG = {  # how long records are kept is the broker's setting
     "message.timestamp.type": "LogAppendTime",  # hours are Kafka's, never in the future
     "max.message.bytes": str(MAX_RECORD_BYTES),
 }
-
-MakeEvents = Callable[[int, int | None, datetime, timedelta], Iterable[Event]]
 
 
 class ProduceError(RuntimeError):
@@ -178,66 +173,3 @@ def _advice(what: str, error: KafkaError) -> str:
             "max.message.bytes of its topic; send less, or raise both"
         )
     return f"{where}. Is Kafka running? `lakehouse up` starts it"
-
-
-def command(
-    topic: str, interval: timedelta, make: MakeEvents, argv: list[str] | None = None
-) -> None:
-    """The command line of a generator that runs alone, in the foreground until Ctrl-C."""
-    said = _arguments(topic, interval, argv)
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # flush, as after Ctrl-C
-    try:
-        _run(topic, interval, make, said)
-    except ProduceError as failure:
-        raise SystemExit(str(failure)) from None
-
-
-def _run(topic: str, interval: timedelta, make: MakeEvents, said: argparse.Namespace) -> None:
-    from rich.console import Console
-    from rich.progress import Progress, TextColumn, TimeElapsedColumn
-
-    pace = timedelta(seconds=1 / said.rate) if said.rate else interval
-    start = said.start or _now() - (timedelta(0) if said.rate else pace * said.count)
-    ensure_topic(topic)
-    console = Console(stderr=True)
-    again = f"--seed {said.seed} --rate {said.rate:g} --start {start.isoformat()}"
-    console.print(f"{topic}: these events again: {again}", soft_wrap=True)
-    columns = (*Progress.get_default_columns()[:2], TextColumn("{task.completed:,}"))
-    with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task(f"sending to {topic}", total=said.count)
-        try:
-            produce(
-                make(said.seed, said.count, start, pace),
-                said.rate,
-                lambda sent: progress.update(task, completed=sent),
-            )
-        except KeyboardInterrupt:
-            console.print("stopped; what was sent is in the topic")
-
-
-def _arguments(topic: str, interval: timedelta, argv: list[str] | None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=f"Send events to the topic {topic}.")
-    rate = timedelta(seconds=1) / interval
-    parser.add_argument("--count", type=int, help="records to send (default: without end)")
-    parser.add_argument("--rate", type=float, default=rate,
-                        help="records per second, 0: as fast as possible (default: %(default)s)",
-                        )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=7, help="other seed, other events")
-    parser.add_argument("--start", type=_instant,
-                        help="instant of the first event, ISO 8601 (default: now; with --rate 0 "
-                        "so long ago that the last event is now)")  # fmt: skip
-    said = parser.parse_args(argv)
-    if said.rate < 0 or (said.count is not None and said.count < 0):
-        parser.error("--rate and --count cannot be negative")
-    if not said.rate and said.count is None:
-        parser.error("--rate 0 needs a --count, else it would fill the disk")
-    return said
-
-
-def _now() -> datetime:
-    return datetime.now(timezone.utc)
-
-
-def _instant(said: str) -> datetime:
-    instant = datetime.fromisoformat(said.replace("Z", "+00:00"))
-    return instant if instant.tzinfo else instant.replace(tzinfo=timezone.utc)

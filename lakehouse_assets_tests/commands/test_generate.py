@@ -1,0 +1,59 @@
+"""`lakehouse generate`: how much dirt, of which kind, in front and in the background."""
+
+from collections import Counter
+from pathlib import Path
+
+import psutil
+import pytest
+
+from lakehouse_assets.services.generator import Generator
+from lakehouse_assets.sources.payments import FIRST_DAY, TOPIC, Dirt, charges
+from lakehouse_assets.sources.produce import ensure_topic
+from lakehouse_assets_tests.support import fresh_topic, read_back, refused, said
+
+MANY = ("--dirt", "malformed=0.2", "--dirt", "null_value=0.1")
+
+
+def test_each_kind_of_dirt_has_a_rate_that_can_be_set(stack: Path) -> None:
+    fresh_topic(TOPIC)
+    ensure_topic(TOPIC)
+    said("generate", "payments", "--count", "300", "--rate", "0", *MANY)
+    values = [record.value for record in read_back(TOPIC)]
+    expected = Counter(
+        e.kind for e in charges(7, 300, FIRST_DAY, Dirt(malformed=0.2, null_value=0.1))
+    )
+    assert len(values) == 300
+    assert values.count(None) == expected["null_value"] == pytest.approx(30, abs=2)
+    assert expected["malformed"] == pytest.approx(60, abs=2)
+    assert values.count(b"<html>502 Bad Gateway</html>") == pytest.approx(10, abs=1)  # 1 of 6
+
+
+def test_the_help_lists_the_kinds_of_dirt_with_their_rates() -> None:
+    listed = dict(line.split() for line in said("generate", "--help").splitlines()[-22:])
+    assert {kind: float(rate) for kind, rate in listed.items()} == Dirt().rates()
+
+
+@pytest.mark.parametrize(
+    ("dirt", "answer"),
+    [
+        ("malfrmed=0.2", "no kind of dirt malfrmed. Did you mean malformed?"),
+        ("zzz=0.2", "There are: mixed_case, "),
+        ("malformed", "malformed=0.01"),
+        ("malformed=2", "from 0 to 1"),
+        ("malformed=0.9", "add up to 1.179, and a record has at most one. Lower some, e.g. mixed"),
+    ],
+)
+def test_a_wrong_rate_is_answered_before_anything_is_sent(dirt: str, answer: str) -> None:
+    for background in ([], ["--background"]):
+        assert answer in refused("generate", "payments", *background, "--dirt", dirt)
+
+
+def test_a_background_generator_gets_the_rates_too(stack: Path) -> None:
+    said("generate", "payments", "--background", *MANY)
+    try:
+        pid = Generator("payments").status().pid
+        assert [f"--dirt={rate}" for rate in MANY[1::2]] == psutil.Process(pid).cmdline()[-2:]
+        log = said("logs", "generate-payments")
+        assert "--dirt malformed=0.2 --dirt null_value=0.1" in log
+    finally:
+        said("down", "generate-payments")
