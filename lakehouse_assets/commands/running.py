@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ def stop(services: "Sequence[Service]", console: "Console") -> int:
             _unheard(status.stop)
             for service, future in done.items():
                 if not future.exception() and future.result():
-                    _unheard(lambda name=service.name: console.print(f"{name} stopped"))
+                    _unheard(partial(console.print, f"{service.name} stopped"))
             futures |= done
     _raise_first(list(futures.values()))
     return sum(future.result() for future in futures.values())
