@@ -1,97 +1,115 @@
-"""Every table against the generator's truth: topic by a plain consumer, tables by pyiceberg.
+"""Every table against the generator's truth over what the topic holds; read by pyiceberg.
 
-Nothing of the engine is asked, so that it cannot vouch for itself.
+Nothing of the engine is asked, so that it cannot vouch for itself. Demo, chaos, benches and tests
+compare by this one measure.
 """
 
-import time
-from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import defaultdict
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from datetime import datetime, timezone
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.exceptions import NoSuchTableError
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.sources import payments_truth as truth
 
-READ_S = 120  # for the whole topic
-RECORD_BYTES = 10_000_000
+EXAMPLES = 3
+SHOWN = 600  # characters of a row in an example
 Row = dict[str, Any]
+Key = tuple[Any, ...]
+
+KEYS = {
+    truth.RAW: ("kafka_partition", "kafka_offset"),
+    truth.STAGING: ("event_id",),
+    truth.SEMANTIC: ("charge_id",),
+    truth.MART: ("created_on", "provider", "status", "currency"),
+    truth.QUARANTINE: ("kafka_partition", "kafka_offset"),
+}
+HISTORY, HISTORY_KEY = "metadata.check_history", ("table", "check", "partition", "commit")
 
 
-@dataclass(frozen=True)
+@dataclass
 class Compared:
-    """One table beside its truth."""
+    """One table (or the topic) beside its truth, by key."""
 
-    rows: int
-    expected: int
-    missing: list[str]  # a few rows of the truth that the table lacks
-    unexpected: list[str]  # a few of the table's that the truth lacks
+    table: str
+    rows: int = 0
+    lost: int = 0  # keys that the table lacks
+    duplicated: int = 0  # rows too many of a key
+    wrong: int = 0  # keys with other content, or that the truth does not know
+    examples: list[str] = field(default_factory=list)
+    good: str = "equals the truth"
 
     @property
-    def equal(self) -> bool:
-        return not self.missing and not self.unexpected and self.rows == self.expected
+    def is_equal(self) -> bool:
+        return not (self.lost or self.duplicated or self.wrong)
+
+    def note(self, what: str, key: Key, detail: str = "") -> None:
+        if len(self.examples) < EXAMPLES:
+            self.examples.append(f"{what} {key} {detail}".strip())
 
 
-def payments(tell: Callable[[str], None]) -> dict[str, Compared]:
-    """All that was ever sent as charges, and what became of it, by table."""
-    tell("reading the topic back")
-    records = read_back("payment_charges")
+def against_truth(
+    records: list[truth.Delivered], tell: Callable[[str], None] = lambda what: None
+) -> list[Compared]:
+    """All tables that have a truth, and the log of checks, of which only uniqueness is known."""
     tell(f"computing what {len(records):,} records must become")
     expected = truth.expected(records)
-    found = {}
-    for name, rows in expected.items():
+    first_hour = settings.first_hour()
+    bytes_of = {(r.partition, r.offset): r for r in records}
+    found = []
+    for name, key in KEYS.items():
         tell(f"comparing {name}")
-        found[name] = _compare(_stored(name), rows)
+        wanted = expected[name]
+        if name == truth.RAW:
+            wanted = [_raw_expected(row, bytes_of, first_hour) for row in wanted]
+        found.append(compare(name, key, map(_FOUND.get(name, _public), rows_of(name)), wanted))
+    history = rows_of(HISTORY)
+    unique = {_key(row, HISTORY_KEY): row for row in history}
+    found.append(compare(HISTORY, HISTORY_KEY, history, unique.values()))
+    found[-1].good = "no row twice"
     return found
 
 
-def read_back(topic: str) -> list[truth.Delivered]:
-    """Every record that the topic holds; refused if it no longer holds all that it ever did."""
-    consumer = Consumer({
-        "bootstrap.servers": settings.kafka_bootstrap(), "group.id": "lakehouse-demo",
-        "enable.auto.commit": False, "isolation.level": "read_committed",
-        "fetch.message.max.bytes": RECORD_BYTES, "log_level": 2,
-    })  # fmt: skip
+def compare(name: str, key: tuple[str, ...], have: Iterable[Row], want: Iterable[Row]) -> Compared:
+    result = Compared(name)
+    stored: dict[Key, list[str]] = defaultdict(list)
+    for row in have:
+        stored[_key(row, key)].append(_text(row))
+        result.rows += 1
+    expected = {_key(row, key): _text(row) for row in want}
+    for place in expected.keys() - stored.keys():
+        result.lost += 1
+        result.note("lost", place)
+    for place, rows in stored.items():
+        if len(rows) > 1:
+            result.duplicated += len(rows) - 1
+            result.note("duplicated", place, f"{len(rows)} rows")
+        if place not in expected:
+            result.wrong += 1
+            result.note("unexpected", place)
+        elif other := next((row for row in rows if row != expected[place]), None):
+            result.wrong += 1
+            said = f"is {other[:SHOWN]}, should be {expected[place][:SHOWN]}"
+            result.note("wrong", place, said)
+    return result
+
+
+def rows_of(name: str) -> list[Row]:
+    """As pyiceberg reads them; none of a table that was never made."""
     try:
-        partitions = list(consumer.list_topics(topic, timeout=10).topics[topic].partitions)
-        marks = {p: consumer.get_watermark_offsets(TopicPartition(topic, p)) for p in partitions}
-        if any(first for first, _ in marks.values()):
-            raise ServiceError(
-                f"Kafka has dropped old records of {topic}, so what the tables must hold can no "
-                "longer be computed. `lakehouse wipe` begins anew"
-            )
-        consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
-        return _consume(consumer, {p: end for p, (_, end) in marks.items()})
-    finally:
-        consumer.close()
+        rows: list[Row] = catalog().load_table(name).scan().to_arrow().to_pylist()
+    except NoSuchTableError:
+        return []
+    return rows
 
 
-def _consume(consumer: Consumer, ends: dict[int, int]) -> list[truth.Delivered]:
-    found: list[truth.Delivered] = []
-    deadline = time.monotonic() + READ_S
-    while len(found) < sum(ends.values()):
-        if time.monotonic() > deadline:
-            raise ServiceError(f"only {len(found)} of {sum(ends.values())} records came back from "
-                               f"Kafka in {READ_S} s; see `lakehouse logs kafka`")  # fmt: skip
-        for message in consumer.consume(10_000, timeout=1):
-            if message.error():
-                raise ServiceError(f"Kafka: {message.error()}; see `lakehouse logs kafka`")
-            partition, offset = message.partition(), message.offset()
-            if partition is None or offset is None or offset >= ends[partition]:
-                continue
-            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
-            found.append(truth.Delivered(partition, offset, arrived, message.value()))
-    return found
-
-
-def _stored(name: str) -> list[Row]:
-    catalog = SqlCatalog(settings.CATALOG, uri=settings.catalog_uri())
-    rows: list[Row] = catalog.load_table(name).scan().to_arrow().to_pylist()
-    return [_FOUND[name](row) for row in rows] if name in _FOUND else [_public(row) for row in rows]
+def catalog() -> SqlCatalog:
+    uri = f"{settings.catalog_uri()}?timeout=30"
+    return SqlCatalog(settings.CATALOG, uri=uri, warehouse=settings.warehouse())
 
 
 def _public(row: Row) -> Row:
@@ -100,10 +118,20 @@ def _public(row: Row) -> Row:
 
 
 def _raw_found(row: Row) -> Row:
-    engine = {"arrived_at", "ingest_hour", "topic_generation"}
-    kept = {n: v for n, v in _public(row).items() if n not in engine}
-    unknown = row["_error"] is None and row["_payload"] is not None
-    return kept | {"error": row["_error"], "has_unknown_fields": unknown}
+    return _public(row) | {"error": row["_error"], "payload": row["_payload"]}
+
+
+def _raw_expected(row: Row, records: dict[Key, truth.Delivered], first_hour: datetime) -> Row:
+    """With what raw adds: when it arrived, its hour, the bytes where they are kept."""
+    record = records[row["kafka_partition"], row["kafka_offset"]]
+    kept = {n: v for n, v in row.items() if n != "has_unknown_fields"}
+    hour = record.arrived_at.replace(minute=0, second=0, microsecond=0)
+    return kept | {
+        "payload": record.value if row["error"] or row["has_unknown_fields"] else None,
+        "topic_generation": 0,
+        "arrived_at": record.arrived_at,
+        "ingest_hour": max(hour, first_hour),
+    }
 
 
 def _quarantine_found(row: Row) -> Row:
@@ -115,10 +143,8 @@ _FOUND: dict[str, Callable[[Row], Row]] = {
 }  # fmt: skip
 
 
-def _compare(have: list[Row], want: list[Row]) -> Compared:
-    found, expected = Counter(map(_text, have)), Counter(map(_text, want))
-    missing, extra = expected - found, found - expected
-    return Compared(len(have), len(want), sorted(missing)[:3], sorted(extra)[:3])
+def _key(row: Row, key: tuple[str, ...]) -> Key:
+    return tuple(row[name] for name in key)
 
 
 def _text(row: Row) -> str:

@@ -1,0 +1,123 @@
+"""What a topic holds, read by a plain consumer, beside what was sent to it."""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime, timezone
+
+from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+
+from lakehouse_assets import settings
+from lakehouse_assets.commands.compare import Compared
+from lakehouse_assets.services.host import ServiceError
+from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.payments_truth import Delivered
+
+READ_S = 120  # for the whole topic
+RECORD_BYTES = 10_000_000
+
+
+class Sent:
+    """What was handed to Kafka: tables that equal a topic which lacks records prove little."""
+
+    def __init__(self) -> None:
+        self._values = Counter[int]()
+
+    @property
+    def count(self) -> int:
+        return self._values.total()
+
+    def noting(self, events: Iterable[Event]) -> Iterator[Event]:
+        for event in events:
+            self._values[hash(event.value)] += 1
+            yield event
+
+    def beside(self, topic: str, records: Iterable[Delivered]) -> Compared:
+        """Each value as often in the topic as it was sent."""
+        held = Counter(hash(record.value) for record in records)
+        lacking, extra = self._values - held, held - self._values
+        again = sum(count for value, count in extra.items() if value in self._values)
+        found = Compared(f"kafka.{topic}", held.total(), lacking.total(), again, good="as sent")
+        found.wrong = extra.total() - again
+        if not found.is_equal:
+            found.note("sent", (self.count,), f"records, the topic holds {found.rows}")
+        return found
+
+
+def ends(topic: str) -> dict[int, int]:
+    """By partition, the offset that the next record gets; nothing for a topic that is not there."""
+    consumer = _consumer()
+    try:
+        return {p: end for p, (_, end) in _marks(consumer, topic).items()}
+    finally:
+        consumer.close()
+
+
+def since(records: Iterable[Delivered], before: Mapping[int, int]) -> list[Delivered]:
+    return [r for r in records if r.offset >= before.get(r.partition, 0)]
+
+
+def read_back(topic: str) -> list[Delivered]:
+    """Every record that the topic holds; refused if it no longer holds all that it ever did."""
+    consumer = _consumer()
+    try:
+        marks = _marks(consumer, topic)
+        if any(first for first, _ in marks.values()):
+            raise ServiceError(
+                f"Kafka has dropped old records of {topic}, so what the tables must hold can no "
+                "longer be computed. `lakehouse wipe` begins anew"
+            )
+        return [_delivered(message) for message in _messages(consumer, topic, marks)]
+    finally:
+        consumer.close()
+
+
+def arrivals(topic: str) -> dict[tuple[int, int], float]:
+    """By partition and offset, when Kafka received each record that is there: epoch seconds."""
+    consumer = _consumer()
+    try:
+        read = map(_delivered, _messages(consumer, topic, _marks(consumer, topic)))
+        return {(r.partition, r.offset): r.arrived_at.timestamp() for r in read}
+    finally:
+        consumer.close()
+
+
+def _consumer() -> Consumer:
+    return Consumer({
+        "bootstrap.servers": settings.kafka_bootstrap(), "group.id": "lakehouse-compare",
+        "enable.auto.commit": False, "isolation.level": "read_committed",
+        "enable.partition.eof": True, "fetch.message.max.bytes": RECORD_BYTES, "log_level": 2,
+    })  # fmt: skip
+
+
+def _marks(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
+    there = consumer.list_topics(timeout=10).topics
+    partitions = list(there[topic].partitions) if topic in there else []
+    return {p: consumer.get_watermark_offsets(TopicPartition(topic, p)) for p in partitions}
+
+
+def _messages(
+    consumer: Consumer, topic: str, marks: Mapping[int, tuple[int, int]]
+) -> Iterator[Message]:
+    """Up to each partition's end, wherever that is: aborted records and markers leave gaps."""
+    consumer.assign([TopicPartition(topic, p, first) for p, (first, _) in marks.items()])
+    unfinished = set(marks)
+    deadline = time.monotonic() + READ_S
+    while unfinished:
+        if time.monotonic() > deadline:
+            raise ServiceError(f"{topic} could not be read back within {READ_S} s; see "
+                               "`lakehouse logs kafka`")  # fmt: skip
+        for message in consumer.consume(10_000, timeout=0.2):
+            error = message.error()
+            if error is None:
+                yield message
+            elif error.code() == KafkaError._PARTITION_EOF:
+                unfinished.discard(message.partition() or 0)
+            else:
+                raise ServiceError(f"Kafka: {error}; see `lakehouse logs kafka`")
+
+
+def _delivered(message: Message) -> Delivered:
+    arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
+    place = (message.partition() or 0, message.offset() or 0)
+    return Delivered(*place, arrived, message.value())
