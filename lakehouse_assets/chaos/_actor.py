@@ -9,9 +9,11 @@ import sys
 import time
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench._lab import catch_up, tables
+from lakehouse_assets.bench._lab import catch_up
+from lakehouse_assets.commands.common import tables
 
 NEIGHBOUR = "other.notes"
+SESSION, COMPACTED, REFUSED = "session ", "compacted ", "not compacted "  # what lines begin with
 PAUSE_S = 0.2  # between a neighbour's commits
 NEIGHBOUR_S = 4 * 3600  # it never outlives the longest session
 
@@ -24,29 +26,34 @@ def run() -> None:
     pass_on = waypoint.passed
 
     def told(point: str, table: str) -> None:
+        if point == "branch":  # what it asks of Spark next can be told from what others ask
+            print(f"{SESSION}{getattr(lake.spark, 'session_id', '')}", flush=True)
         print(f"{point}@{table}", flush=True)
         pass_on(point, table)
 
-    waypoint.passed = told
     lake = Lake(run=f"chaos {os.getpid()}")
+    waypoint.passed = told
     commits = catch_up(lake, list(tables().values()), tend=True)
     print(f"done, {commits} commits", flush=True)
     lake.close()
 
 
 def compact() -> None:
-    """Every table's files written anew, whether they need it or not."""
+    """Every table's files written anew, whether they need it or not; says for each how it went."""
     from lakehouse_assets.lake.lake import Lake
 
     lake = Lake(run="chaos compaction")
     options = "map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')"
-    for name in lake.catalog.heads():
+    for name in tables():
+        if not lake.catalog.exists(name):
+            continue
         call = f"rewrite_data_files(table => '{name}', options => {options})"
         try:
-            lake.spark.sql(f"CALL {settings.CATALOG}.system.{call}").collect()
-            print(f"compacted {name}", flush=True)
+            done = lake.spark.sql(f"CALL {settings.CATALOG}.system.{call}").collect()
+            if done and done[0]["rewritten_data_files_count"]:
+                print(f"{COMPACTED}{name}", flush=True)
         except Exception as error:  # a writer that was faster, or a server that was killed
-            print(f"{name} not compacted: {str(error).splitlines()[0][:200]}", flush=True)
+            print(f"{REFUSED}{name}: {str(error).splitlines()[0][:200]}", flush=True)
     lake.close()
 
 

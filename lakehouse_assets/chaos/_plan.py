@@ -1,13 +1,16 @@
 """What goes wrong, when and where: a function of the seed and the tables alone."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from random import Random
 
 POINTS = ("read", "branch", "data files", "judge", "publish", "published")  # lake/waypoint.py
 RUN, CLIENT, SPARK, KAFKA = "run", "client", "spark", "kafka"
+FAULTS = (RUN, CLIENT, SPARK, KAFKA)
 BURST = (150, 400)  # records before each run
-WRITING_S = (0.1, 1.2)  # after its branch was made a run is writing, or just has been
+WRITING_S = (0.0, 0.8)  # after its branch was made a run is writing
+READING = ("read", "branch")  # of a raw table: what follows is the one query that asks Kafka
+TABLES_OF_TOPICS = "raw."
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,15 @@ class Step:
     is_doubled: bool  # the same partition is launched twice at once; `run`: either may be killed
     is_compacted: bool  # all tables are compacted meanwhile
 
+    @property
+    def point(self) -> str:
+        return self.mark.split("@")[0]
+
+    @property
+    def is_over(self) -> str:
+        """The mark after which the step's table neither reads nor writes in Spark."""
+        return f"data files@{self.mark.split('@')[1]}"
+
     def told(self) -> str:
         what = {
             RUN: f"the run kills itself at {self.mark}",
@@ -36,26 +48,37 @@ class Step:
         beside = ", beside a second run" * self.is_doubled
         return what + beside + ", while tables are compacted" * self.is_compacted
 
+    def again(self) -> "Step":
+        """After a miss: sooner, and without a second run that could take the news away first."""
+        return replace(self, delay_s=round(self.delay_s / 3, 2), is_doubled=False)
+
 
 def plan(kills: int, seed: int, tables: Sequence[str]) -> list[Step]:
     """Of five kills three are at named points, one is of a client, one of a server in turns."""
     rng = Random(seed)
-    marks = [f"{point}@{table}" for table in tables for point in POINTS]
-    deck: list[str] = []
-    drawn: list[str] = []
+    at_points, anywhere = _marks(rng, tables, POINTS), _marks(rng, tables, POINTS)
+    writing = _marks(rng, tables, ("branch",))
+    raw = [table for table in tables if table.startswith(TABLES_OF_TOPICS)]
+    drawn = {RUN: at_points, CLIENT: writing, SPARK: anywhere, KAFKA: _marks(rng, raw, READING)}
     servers = rng.sample((SPARK, KAFKA), 2)
+    deck: list[str] = []
     steps = []
     for number in range(kills):
         if not deck:
             deck = [RUN, RUN, RUN, CLIENT, servers[number // 5 % 2]]
             rng.shuffle(deck)
-        if not drawn:  # every point of every table comes before one comes again
-            drawn = rng.sample(marks, len(marks))
-        fault, mark = deck.pop(), drawn.pop()
-        if fault == CLIENT:
-            mark = f"branch@{mark.split('@')[1]}"
+        fault = deck.pop()
         steps.append(Step(
-            number + 1, fault, mark, round(rng.uniform(*WRITING_S), 2), rng.randint(*BURST),
-            is_doubled=number % 3 == 1, is_compacted=number % 3 == 2,
+            number + 1, fault, next(drawn[fault]), round(rng.uniform(*WRITING_S), 2),
+            rng.randint(*BURST), is_doubled=number % 3 == 1, is_compacted=number % 3 == 2,
         ))  # fmt: skip
     return steps
+
+
+def _marks(rng: Random, tables: Sequence[str], points: Sequence[str]) -> Iterator[str]:
+    """Without end: every point comes before one comes again, and so does every mark."""
+    where, what = rng.sample(tables, len(tables)), rng.sample(points, len(points))
+    while True:
+        for shift in range(len(where)):
+            for place, point in enumerate(what):
+                yield f"{point}@{where[(place + shift) % len(where)]}"

@@ -1,118 +1,52 @@
 """Where chaos happens: a lake with a stream of charges, its processes, the ways to kill them."""
 
+import json
 import os
-import queue
-import re
 import signal
-import subprocess
-import sys
-import threading
 import time
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from itertools import islice
+from typing import Any
+from urllib.request import urlopen
 
+from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import Lab, say
+from lakehouse_assets.chaos._actor import COMPACTED, REFUSED
 from lakehouse_assets.chaos._plan import CLIENT, KAFKA, RUN, SPARK, Step
-from lakehouse_assets.services.host import ServiceError
+from lakehouse_assets.chaos._process import RUN_S, Actor
+from lakehouse_assets.commands.readback import Sent
+from lakehouse_assets.services.host import HOST, ServiceError
 from lakehouse_assets.sources.payments import Dirt, Event, charges
 from lakehouse_assets.sources.produce import produce
 
-RUN_S = 300  # a run that takes longer is hung; it is killed and counted
-MARK_S = 240  # for a run to reach the point after which a server is killed
+MARK_S = 240  # for a run to reach the point after which something is killed
 STREAM_S = 86_400  # the stream's events lie within the last day
 MEANWHILE = 60  # records that are sent while a run is going on
 OUTAGE = 40  # records that are sent while the broker is down
+UI_S = 10  # for Spark's UI to say which jobs there were
 DIRT = Dirt(
     duplicate=0.05, redelivery=0.05, late=0.05, malformed=0.02, wrong_type=0.02, null_value=0.01,
     negative_amount=0.01, tie_event=0.01, tie_charge=0.01, unknown_field=0.02,
 )  # fmt: skip
 
 
-class Actor:
-    """A process of `_actor`, listened to."""
-
-    def __init__(self, role: str, kill_at: str = "") -> None:
-        env = dict(os.environ) | ({"LAKEHOUSE_KILL_AT": kill_at} if kill_at else {})
-        self.role, self.heard = role, list[str]()
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "lakehouse_assets.chaos._actor", role],
-            env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-        )  # fmt: skip
-        self._lines: queue.Queue[str] = queue.Queue()
-        self._errors: list[str] = []
-        self._listeners = [
-            threading.Thread(target=self._listen, daemon=True),
-            threading.Thread(target=self._listen_to_errors, daemon=True),
-        ]
-        for listener in self._listeners:
-            listener.start()
-
-    def _listen(self) -> None:
-        for line in self._process.stdout or ():
-            self._lines.put(line.strip())
-
-    def _listen_to_errors(self) -> None:
-        for line in self._process.stderr or ():
-            self._errors = [*self._errors[-400:], line.rstrip()]
-
-    def reached(self, mark: str, timeout_s: float) -> bool:
-        """Wait until it says that it is there; False if it ended or the time is up before."""
-        deadline = time.monotonic() + timeout_s
-        while time.monotonic() < deadline:
-            try:
-                self.heard.append(self._lines.get(timeout=0.05))
-                if self.heard[-1] == mark:
-                    return True
-            except queue.Empty:
-                if self._process.poll() is not None:
-                    return False
-        return False
-
-    def kill(self) -> bool:
-        """-9; False if it had ended already."""
-        was_alive = self._process.poll() is None
-        self._process.kill()
-        return was_alive
-
-    def wait(self, timeout_s: float = RUN_S) -> int | None:
-        """Its exit code; None if it had to be killed because it would not end."""
-        try:
-            code = self._process.wait(timeout_s)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self._process.wait()
-            return None
-        for listener in self._listeners:
-            listener.join(5)
-        while not self._lines.empty():
-            self.heard.append(self._lines.get())
-        return code
-
-    def end(self) -> None:
-        self._process.terminate()
-
-    def last_words(self) -> str:
-        """The error that ended it, without the stack traces around it."""
-        starts = [n for n, line in enumerate(self._errors) if line.startswith("Traceback")]
-        said = self._errors[starts[-1] if starts else 0 :]
-        named = [line for line in said if re.match(r"[A-Za-z_][\w.]*: ", line)]
-        return (named or said or ["(nothing)"])[0][:500]
-
-
 class Stage:
     """The stream, the actors that live, and what happened to them."""
 
     def __init__(self, place: Lab, seed: int, records: int) -> None:
-        self.place, self.sent = place, 0
+        self.place, self.sent = place, Sent()
         self.hung, self.failed = 0, 0
+        self.happened = Counter[str]()  # beside the kills
         self._actors: list[Actor] = []
         pace = timedelta(seconds=STREAM_S) / records
         start = datetime.now(timezone.utc) - timedelta(seconds=STREAM_S)
         self._stream: Iterator[Event] = charges(seed, records, start, DIRT, pace)
 
     def send(self, count: int) -> None:
-        self.sent += produce(islice(self._stream, count))
+        produce(self.sent.noting(islice(self._stream, count)))
 
     def start(self, role: str, kill_at: str = "") -> Actor:
         actor = Actor(role, kill_at)
@@ -125,22 +59,18 @@ class Stage:
             actor.wait(10)
 
     def play(self, step: Step) -> bool:
-        """One step; False if its kill came too late to hit anything."""
+        """One step; False if its kill missed what it was to disturb."""
         self.send(step.burst)
         kill_at = step.mark if step.fault == RUN else ""
         runs = [self.start("run", kill_at) for _ in range(1 + step.is_doubled)]
         helpers = [self.start("compact")] if step.is_compacted else []
         self.send(MEANWHILE)
-        if step.fault == RUN:  # of two runs the one that gets there, or both, one after the other
-            hit = any(run.wait() == -signal.SIGKILL for run in runs)
-        elif step.fault == CLIENT:
-            hit = self._client(step, runs[0])
-        else:
-            hit = self._server(step, runs[0])
-        struck = step.fault in (SPARK, KAFKA)
+        strike = {RUN: self._self_kill, CLIENT: self._client}.get(step.fault, self._server)
+        is_hit = strike(step, runs)
         for actor in [*runs, *helpers]:
-            self.see_off(actor, is_victim=struck)
-        return hit
+            self.see_off(actor, is_victim=is_hit and step.fault in (SPARK, KAFKA))
+        self._note_company(runs, helpers)
+        return is_hit
 
     def see_off(self, actor: Actor, is_victim: bool = False) -> bool:
         """Wait for its end; True if it was a good one."""
@@ -153,25 +83,74 @@ class Stage:
             say(f"  a {actor.role} failed: {actor.last_words()}")
         return code == 0
 
-    def _client(self, step: Step, victim: Actor) -> bool:
+    def _note_company(self, runs: Sequence[Actor], helpers: Sequence[Actor]) -> None:
+        for line in (line for helper in helpers for line in helper.heard):
+            self.happened["compactions"] += line.startswith(COMPACTED)
+            if line.startswith(REFUSED):
+                self.happened["compactions_refused"] += 1
+                say(f"  {line}")
+        if len(runs) > 1:
+            self.happened["doubled"] += 1
+            begun = [{line for line in run.heard if line.startswith("branch@")} for run in runs]
+            self.happened["raced"] += bool(set.intersection(*begun))
+
+    def _self_kill(self, step: Step, runs: Sequence[Actor]) -> bool:
+        """Of two runs the one that gets there, or both, one after the other."""
+        return -signal.SIGKILL in [run.wait() for run in runs]
+
+    def _client(self, step: Step, runs: Sequence[Actor]) -> bool:
+        """Killed while it waits for its write: later, nothing of it would go on in the server."""
+        victim = runs[0]
         if not victim.reached(step.mark, MARK_S):
             return False
         time.sleep(step.delay_s)
-        return victim.kill()
+        at = time.time()
+        is_hit = victim.kill()
+        victim.wait()
+        is_hit = is_hit and not victim.has_said(step.is_over)
+        if is_hit:
+            time.sleep(1)  # the job that was about to begin has begun
+            self.happened["queries_left_running"] += _went_on(victim.session, at)
+        return is_hit
 
-    def _server(self, step: Step, victim: Actor) -> bool:
-        """Killed whether the victim got so far or not, and started again as a person would."""
-        name = step.fault
-        victim.reached(step.mark, MARK_S)
+    def _server(self, step: Step, runs: Sequence[Actor]) -> bool:
+        """Killed under a run that is at work with it, and started again as a person would."""
+        name, victim = step.fault, runs[0]
+        if not victim.reached(step.mark, MARK_S):
+            return False
         time.sleep(step.delay_s)
+        is_past = name == KAFKA and victim.has_said(step.is_over)
+        if is_past or not victim.is_alive:
+            return False
         try:
             os.kill(self.place.pid(name), signal.SIGKILL)
         except (ServiceError, ProcessLookupError):
             return False
-        outage = threading.Thread(target=self.send, args=(OUTAGE,), daemon=True)
-        if name == KAFKA:
-            outage.start()
-        next(s for s in self.place.services if s.name == name).start()
-        if name == KAFKA:
-            outage.join()
+        with ThreadPoolExecutor(1) as pool:  # the stream goes on
+            outage = pool.submit(self.send, OUTAGE if name == KAFKA else 0)
+            next(s for s in self.place.services if s.name == name).start()
+            outage.result()
         return True
+
+
+def _went_on(session: str, since: float) -> bool:
+    """Whether Spark worked for that session later than `since`, as its UI tells."""
+    try:
+        base = f"http://{HOST}:{settings.port('spark_ui')}/api/v1/applications"
+        jobs = _asked(f"{base}/{_asked(base)[0]['id']}/jobs")
+    except (OSError, ValueError, LookupError):
+        return False
+    mine = [job for job in jobs if any(session in tag for tag in job.get("jobTags", ()))]
+    return bool(session) and any(_end(job) > since for job in mine)
+
+
+def _end(job: dict[str, Any]) -> float:
+    if "completionTime" not in job:
+        return float("inf")
+    told = str(job["completionTime"]).replace("GMT", "+0000")
+    return datetime.strptime(told, "%Y-%m-%dT%H:%M:%S.%f%z").timestamp()
+
+
+def _asked(url: str) -> Any:
+    with urlopen(url, timeout=UI_S) as answer:
+        return json.load(answer)

@@ -1,19 +1,41 @@
 """Five seeded kills of runs, clients and servers: every table still equals the truth."""
 
+import json
+from typing import Any
+
+import pytest
+
 from lakehouse_assets import chaos
-from lakehouse_assets.chaos._oracle import compare
-from lakehouse_assets.chaos._plan import CLIENT, KAFKA, POINTS, RUN, SPARK, plan
+from lakehouse_assets.chaos._plan import (
+    CLIENT,
+    FAULTS,
+    KAFKA,
+    POINTS,
+    READING,
+    RUN,
+    SPARK,
+    Step,
+    plan,
+)
 from lakehouse_assets.lake import waypoint
 
 TABLES = ("raw.a", "staging.b", "marts.c")
+GOOD: dict[str, Any] = {
+    "kills": 20, "has_settled": True, **dict.fromkeys(chaos.NONE, 0),
+    **dict.fromkeys((*chaos.COMPANY, "neighbour_commits"), 1),
+    "by_fault": dict.fromkeys(FAULTS, 5), "by_point": dict.fromkeys(POINTS, 2),
+}  # fmt: skip
 
 
 def test_five_kills_lose_double_and_change_nothing() -> None:
     result = chaos.run(kills=5, seed=7)
     assert (result["kills"], result["seed"], result["has_settled"]) == (5, 7, True)
-    wanted = {"lost": 0, "duplicated": 0, "wrong": 0, "orphaned_branches": 0, "hung_runs": 0}
+    wanted = dict.fromkeys(chaos.NONE, 0)
     assert {name: result[name] for name in wanted} == wanted
-    assert result["rows"]["raw.payment_charges"] == result["records"] > 0
+    assert result["rows"]["raw.payment_charges"] == result["records"] == result["sent"] > 0
+    assert sum(result["by_fault"].values()) == 5
+    assert sum(result["by_point"].values()) == result["by_fault"][RUN] == 3
+    assert result["doubled"] > 0 and result["neighbour_commits"] > 0
 
 
 def test_the_same_seed_is_the_same_plan() -> None:
@@ -29,22 +51,51 @@ def test_twenty_kills_hit_runs_clients_and_both_servers_with_and_without_company
     assert any(s.is_doubled for s in steps) and any(s.is_compacted for s in steps)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_twenty_kills_hit_every_point(seed: int) -> None:
+    points = [s.point for s in plan(20, seed, TABLES) if s.fault == RUN]
+    assert {point: points.count(point) for point in POINTS} == dict.fromkeys(POINTS, 2)
+
+
 def test_every_point_of_every_table_comes_up() -> None:
-    marks = {s.mark for s in plan(90, 7, TABLES) if s.fault == RUN}
-    assert {f"{point}@{table}" for point in POINTS for table in TABLES} == marks
+    marks = [s.mark for s in plan(30, 7, TABLES) if s.fault == RUN]
+    assert {f"{point}@{table}" for point in POINTS for table in TABLES} == set(marks)
+    assert len(marks) == len(set(marks))
+
+
+def test_the_broker_is_killed_while_a_raw_table_reads_it() -> None:
+    marks = {s.mark for s in plan(90, 7, TABLES) if s.fault == KAFKA}
+    assert marks == {f"{point}@raw.a" for point in READING}
+
+
+def test_a_client_is_killed_while_it_writes() -> None:
+    assert {s.point for s in plan(90, 7, TABLES) if s.fault == CLIENT} == {"branch"}
+
+
+def test_after_a_miss_the_kill_comes_sooner_and_nobody_runs_beside() -> None:
+    step = Step(1, KAFKA, "read@raw.a", 0.6, 150, is_doubled=True, is_compacted=True).again()
+    assert (step.delay_s, step.is_doubled, step.is_compacted) == (0.2, False, True)
 
 
 def test_the_points_are_the_engines() -> None:
     assert POINTS == waypoint.POINTS
 
 
-def test_the_comparison_sees_what_is_lost_doubled_wrong_and_made_up() -> None:
-    want = [{"id": n, "value": n} for n in range(5)]
-    have = [
-        {"id": 1, "value": 1}, {"id": 1, "value": 1}, {"id": 2, "value": 9},
-        {"id": 3, "value": 3}, {"id": 4, "value": 4}, {"id": 7, "value": 7},
-    ]  # fmt: skip
-    found = compare("t", ("id",), have, want)
-    assert (found.lost, found.duplicated, found.wrong) == (1, 1, 2)
-    assert not found.is_equal
-    assert found.examples[0] == "lost (0,)"
+def test_chaos_that_left_out_what_it_lists_has_failed() -> None:
+    assert chaos.complaints(GOOD, 20) == []
+    by_point = GOOD["by_point"] | {"judge": 0}
+    short = GOOD | {"compactions": 0, "by_point": by_point}
+    assert chaos.complaints(short, 20) == ["never happened: runs killed at 'judge', compactions"]
+    assert chaos.complaints(short, 5) == []  # too few kills for everything
+
+
+def test_chaos_that_lost_or_missed_something_has_failed() -> None:
+    bad = GOOD | {"lost": 2, "kills": 19}
+    assert chaos.complaints(bad, 20) == ["lost: 2", "only 19 of 20 kills hit"]
+
+
+def test_a_failure_tells_its_figures_on_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:
+    chaos.Failed(["lost: 2"], GOOD | {"lost": 2}).show()
+    said = capsys.readouterr()
+    assert json.loads(said.out.splitlines()[-1])["lost"] == 2
+    assert "lost: 2" in said.err
