@@ -30,10 +30,13 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Exception as error:
+            from lakehouse_assets.commands import trouble
+
             kind = type(error)
-            if f"{kind.__module__}.{kind.__qualname__}" not in KNOWN:
+            known = f"{kind.__module__}.{kind.__qualname__}" in KNOWN
+            if not (message := str(error) if known else trouble.told(error)):
                 raise
-            raise click.ClickException(str(error)) from error
+            raise click.ClickException(message) from error
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(self.commands)  # in the order in which one needs them

@@ -6,6 +6,7 @@ at import time, so a test or a bench points a process at a lake of its own by it
 """
 
 import os
+import re
 from collections.abc import Mapping
 from datetime import datetime, timezone
 from pathlib import Path
@@ -69,6 +70,11 @@ def warehouse() -> str:
     """A folder, or an address (`s3://…`, `file:///…`), which is left as it is."""
     place = os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
     return place if urlsplit(place).scheme else str(ROOT / place)
+
+
+def without_password(uri: str) -> str:
+    """For screens and logs."""
+    return re.sub(r"(://[^/@]*?:)[^/]*@", r"\1•••@", uri)
 
 
 def reaching_ourselves(env: Mapping[str, str]) -> dict[str, str]:

@@ -6,17 +6,19 @@ that is not such files is read through pyiceberg.
 """
 
 import json
+import os
 import sqlite3
 import time
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from lakehouse_assets import settings
 
 STAMP, TALLY, FAILED = "lake", "lake.tally", "failed_"  # as in lake/catalog.py; a test compares
 MEASURED = ("raw", "staging")  # layers whose failing rules are warnings
 INVARIANTS = 2  # on every table: no batch is held, keys are unique; a broken one holds the batch
+LOCK_PATIENCE_S = 30  # for another's lock, as everywhere else
 
 
 @dataclass
@@ -67,16 +69,17 @@ def _metadata() -> dict[str, dict[str, Any]]:
     if not uri.startswith("sqlite:///"):
         return _through_pyiceberg()
     path = uri.removeprefix("sqlite:///").split("?")[0]
-    try:
-        catalog = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1)
-    except sqlite3.OperationalError:
+    if not os.path.exists(path):
         return {}  # no catalog yet
+    catalog = sqlite3.connect(f"file:{quote(path)}?mode=ro", uri=True, timeout=LOCK_PATIENCE_S)
     try:
         rows = catalog.execute(
             "select table_namespace || '.' || table_name, metadata_location from iceberg_tables"
             " where catalog_name = ? order by 1", (settings.CATALOG,),
         ).fetchall()  # fmt: skip
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as error:
+        if "no such table" not in str(error):
+            raise
         return {}  # made, and nothing in it yet
     finally:
         catalog.close()

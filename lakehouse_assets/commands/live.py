@@ -1,5 +1,6 @@
 """How services and tables look on a screen: `status` once, `up` again and again."""
 
+import sqlite3
 import time
 from collections.abc import Callable
 from datetime import datetime, timezone
@@ -77,15 +78,28 @@ def _screen(headline: str) -> "Group":
     from rich.console import Group
     from rich.text import Text
 
-    note = Text(f"{datetime.now(timezone.utc):%H:%M:%S} UTC   {headline}", style="dim")
-    return Group(lake_table(glances(kafka_answers())), note)
+    found, trouble = _tables()
+    told = trouble or headline
+    note = Text(f"{datetime.now(timezone.utc):%H:%M:%S} UTC   {told}", style="dim")
+    return Group(lake_table(found), note)
+
+
+def _tables() -> tuple[dict[str, Glance], str]:
+    """And why there are none to show: the watching goes on whatever holds the catalog."""
+    try:
+        return glances(kafka_answers()), ""
+    except sqlite3.OperationalError as error:
+        return {}, f"the catalog does not answer: {error}"
 
 
 def _plainly(console: "Console", end: float | None) -> None:
     """One line a table, now and then: for logs and pipes."""
     while not _over(end):
         time.sleep(_pause(PLAIN_EVERY_S, end))
-        for g in glances(kafka_answers()).values():
+        found, trouble = _tables()
+        if trouble:
+            console.print(trouble, soft_wrap=True)
+        for g in found.values():
             lag = "lag" if g.lag is not None else "behind"
             passed, warned, failed = g.checks.values()
             console.print(
