@@ -49,7 +49,10 @@ def port(service: str) -> int:
 
 
 def kafka_bootstrap() -> str:
-    return os.environ.get("LAKEHOUSE_KAFKA") or f"127.0.0.1:{port('kafka')}"
+    """`host:port,host:port`; Kafka's usual port where none is said, which Spark would not add."""
+    said = os.environ.get("LAKEHOUSE_KAFKA") or f"127.0.0.1:{port('kafka')}"
+    servers = [server.strip() for server in said.split(",") if server.strip()]
+    return ",".join(s if re.search(r":\d+$", s) else f"{s}:{PORTS['kafka']}" for s in servers)
 
 
 def spark_remote() -> str | None:

@@ -103,8 +103,8 @@ class Kafka(Service):
     def probe(self) -> bool:
         """Of a foreign one only that it listens: its encryption and passwords are its clients'."""
         if self.external():
-            hosts = (server.rsplit(":", 1) for server in settings.kafka_bootstrap().split(","))
-            return any(listening(int(port), host) for host, port in hosts)
+            servers = (s.rpartition(":") for s in settings.kafka_bootstrap().split(","))
+            return any(listening(int(port), host.strip("[]")) for host, _, port in servers)
         try:
             with socket.create_connection((HOST, settings.port("kafka")), timeout=1) as broker:
                 broker.settimeout(1)

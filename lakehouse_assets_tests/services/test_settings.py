@@ -9,6 +9,7 @@ import pytest
 from lakehouse_assets import settings
 from lakehouse_assets.services import java
 from lakehouse_assets.services.host import ServiceError
+from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets_tests.support import lake_in
 
 SHOW = """
@@ -86,3 +87,19 @@ def test_a_lake_made_for_tests_is_never_somebodys_real_one(
         assert settings.warehouse() == f"{folder}/warehouse"
         assert settings.catalog_uri() == f"sqlite:///{folder}/catalog.db"
     assert os.environ["LAKEHOUSE_WAREHOUSE"] == "/real"
+
+
+def test_a_broker_named_without_a_port_has_kafkas_usual_one(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("LAKEHOUSE_KAFKA", "broker-1, broker-2:9192,[::1]")
+    assert settings.kafka_bootstrap() == "broker-1:9092,broker-2:9192,[::1]:9092"
+    monkeypatch.setenv("LAKEHOUSE_KAFKA", "no-such-host.invalid")
+    assert Kafka().status().state == "unhealthy"
+
+
+def test_a_password_in_an_address_is_not_shown() -> None:
+    shown = settings.without_password("postgresql+psycopg2://me:s3cr:et@host:5432/lake")
+    assert shown == "postgresql+psycopg2://me:•••@host:5432/lake"
+    for plain in ("sqlite:////a/lake@home:1/catalog.db", "s3://bucket/a:b@c"):
+        assert settings.without_password(plain) == plain
