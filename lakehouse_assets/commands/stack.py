@@ -99,9 +99,11 @@ def wipe(yes: bool) -> None:
         else:
             path.unlink(missing_ok=True)
     console.print(f"deleted the data in {home}; the jars stay", soft_wrap=True)
-    for place in (settings.warehouse(), settings.catalog_uri().removeprefix("sqlite:///")):
-        if not Path(place).is_relative_to(home):
-            console.print(f"not deleted, by your settings it is elsewhere: {place}", soft_wrap=True)
+    for place in (settings.warehouse(), settings.catalog_uri()):
+        file = place.removeprefix(settings.SQLITE).split("?")[0]
+        if "://" in file or Path(file).exists():
+            told = settings.without_password(place)
+            console.print(f"not deleted, by your settings it is elsewhere: {told}", soft_wrap=True)
 
 
 @click.command()

@@ -15,7 +15,7 @@ from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.sources.payments import TOPIC, charges
 from lakehouse_assets.sources.payments_truth import RAW
 from lakehouse_assets.sources.produce import ensure_topic, produce
-from lakehouse_assets_tests.support import fresh_topic, last_line, refused, said
+from lakehouse_assets_tests.support import fresh_topic, lake_in, last_line, refused, said
 
 
 @pytest.mark.parametrize("before", ["", "intranet", "127.0.0.1,intranet", "*"])
@@ -124,3 +124,14 @@ def test_a_locked_catalog_is_waited_for_and_not_taken_for_an_empty_one(
         glance.glances(with_kafka=False)
     assert "catalog.db is locked by another program" in str(trouble.told(locked.value))
     holder.close()
+
+
+def test_wipe_tells_what_lies_elsewhere_without_its_password(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with lake_in(tmp_path / "a lake"):
+        monkeypatch.setenv("LAKEHOUSE_CATALOG_URI", "postgresql://me:s3cret@127.0.0.1:9/lake")
+        monkeypatch.setenv("LAKEHOUSE_WAREHOUSE", str(tmp_path))
+        told = said("wipe", "--yes")
+        assert "elsewhere: postgresql://me:•••@127.0.0.1:9/lake" in told and "s3cret" not in told
+        assert f"elsewhere: {tmp_path}\n" in told
