@@ -1,7 +1,6 @@
 """`bench` and `chaos`: measuring and breaking; the work is in lakehouse_assets.bench and .chaos."""
 
 import importlib
-import importlib.util
 import inspect
 import pkgutil
 from collections.abc import Callable
@@ -24,7 +23,7 @@ def bench(name: str | None, options: tuple[str, ...]) -> None:
     if name is None or name.startswith("-"):
         click.echo("lakehouse bench NAME [--json] [options]\n" + "\n".join(f"  {n}" for n in names))
     elif name.replace("-", "_") not in names:
-        raise click.ClickException(common.unknown("bench", name, names or ["none yet"]))
+        raise click.ClickException(common.unknown("bench", name, names))
     else:
         _run(f"lakehouse_assets.bench.{name.replace('-', '_')}", f"bench {name}", options)
 
@@ -33,14 +32,10 @@ def bench(name: str | None, options: tuple[str, ...]) -> None:
 @click.argument("options", nargs=-1, type=click.UNPROCESSED)
 def chaos(options: tuple[str, ...]) -> None:
     """Kill things at seeded points, count what is lost, e.g. `chaos --kills 20 --seed 7`."""
-    if importlib.util.find_spec("lakehouse_assets.chaos") is None:
-        raise click.ClickException("There is no lakehouse_assets.chaos in this version.")
     _run("lakehouse_assets.chaos", "chaos", options)
 
 
 def _benches() -> list[str]:
-    if importlib.util.find_spec("lakehouse_assets.bench") is None:
-        return []
     package = importlib.import_module("lakehouse_assets.bench")
     return sorted(m.name for m in pkgutil.iter_modules(package.__path__) if m.name[0] != "_")
 
