@@ -3,18 +3,18 @@
 import os
 import random
 import shutil
-import signal
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
 from lakehouse_assets import settings
+from lakehouse_assets.commands.running import interruptible, uninterrupted
 from lakehouse_assets.services.host import ServiceError, free
 from lakehouse_assets.services.service import Service, start_all
 
@@ -24,13 +24,6 @@ if TYPE_CHECKING:
     from lakehouse_assets.lake.lake import Lake
     from lakehouse_assets.lake.table import LakeTable
 
-LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
-# What would point a bench at somebody's real lake, or change what it does.
-FOREIGN = (
-    "LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE", "LAKEHOUSE_CATALOG_URI",
-    "LAKEHOUSE_WAREHOUSE", "LAKEHOUSE_FIRST_HOUR", "LAKEHOUSE_KILL_AT", "LAKEHOUSE_ALERT_URL",
-    "DAGSTER_HOME",
-)  # fmt: skip
 TRIES = 100  # random port ranges
 HOURS = 48  # hours of a topic that one catching up goes through
 SAMPLE_S = 0.1
@@ -71,25 +64,28 @@ class Lab:
 
 @contextmanager
 def lab(*services: Service) -> Iterator[Lab]:
-    """Start the services in a temporary folder, on free ports; stop and delete all at the end."""
+    """Start the services in a temporary folder, on free ports; stop and delete all at the end.
+
+    What joins `services` later is stopped too, before what it was started on.
+    """
     folder = Path(tempfile.mkdtemp(prefix="lakehouse-lab-")).resolve()
     there = {
         "LAKEHOUSE_HOME": str(folder),
         "LAKEHOUSE_JARS": str(settings.jars_home()),
         "LAKEHOUSE_PORT_OFFSET": str(free_port_offset()),
     }
-    names = ", ".join(s.name for s in services)
-    with interruptible(), environment(dict.fromkeys(FOREIGN) | there):
+    place, names = Lab(folder, services), ", ".join(s.name for s in services)
+    with interruptible(), environment(dict.fromkeys(settings.POINTERS) | there):
         try:
             began = time.monotonic()
             start_all(services)
             say(f"{names} up in {time.monotonic() - began:.1f} s, in a lake of their own")
-            yield Lab(folder, services)
+            yield place
         finally:
-            with uninterrupted():
-                for service in reversed(services):
-                    service.stop()
-                shutil.rmtree(folder, ignore_errors=True)
+            with uninterrupted(), ExitStack() as ending:  # to its end, whatever fails on the way
+                ending.callback(shutil.rmtree, folder, ignore_errors=True)
+                for service in place.services:
+                    ending.callback(service.stop)
 
 
 def free_port_offset() -> int:
@@ -118,33 +114,6 @@ def _set(changes: Mapping[str, str | None]) -> None:
             os.environ.pop(name, None)
         else:
             os.environ[name] = value
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """SIGTERM and a closed terminal end like Ctrl-C, so that everything is stopped and deleted."""
-    with _handling((signal.SIGTERM, signal.SIGHUP), signal.default_int_handler):
-        yield
-
-
-@contextmanager
-def uninterrupted() -> Iterator[None]:
-    """An impatient second Ctrl-C must not leave a broker behind; the stopping is bounded anyway."""
-    with _handling((signal.SIGINT, signal.SIGTERM, signal.SIGHUP), signal.SIG_IGN):
-        yield
-
-
-@contextmanager
-def _handling(signals: Sequence[signal.Signals], handler: "signal._HANDLER") -> Iterator[None]:
-    if threading.current_thread() is not threading.main_thread():
-        yield  # only the main thread may say what a signal does
-        return
-    before = {number: signal.signal(number, handler) for number in signals}
-    try:
-        yield
-    finally:
-        for number, old in before.items():
-            signal.signal(number, old)
 
 
 class Meter:
@@ -192,15 +161,6 @@ def doing(what: str) -> Iterator[None]:
     with Console(stderr=True).status(what):
         yield
     say(f"{what}: {time.monotonic() - began:.1f} s")
-
-
-def tables() -> "dict[str, LakeTable]":
-    """Every table by name, parents before children; without Dagster, which takes seconds."""
-    import importlib
-
-    from lakehouse_assets.lake.table import discover
-
-    return discover(importlib.import_module(f"lakehouse_assets.{layer}") for layer in LAYERS)
 
 
 def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) -> int:

@@ -11,10 +11,8 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from confluent_kafka import Consumer, TopicPartition
-
-from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import doing, lab, say
+from lakehouse_assets.commands.readback import arrivals
 from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.services.dagster import Daemon, Webserver
 from lakehouse_assets.services.kafka import Kafka
@@ -28,7 +26,6 @@ CHAIN = (
 )  # fmt: skip
 POLL_S = 0.25
 PATIENCE_S = 300  # after the last record, for it to become visible
-READ_S = 120
 SHOWN_EVERY_S = 10
 
 Offsets = dict[int, int]
@@ -43,16 +40,11 @@ def run(minutes: float = 5.0, rate: int = 500, seed: int = 7, warmup: int = 60) 
     """
     with lab(Kafka(), Spark()) as place:
         ensure_topic(TOPIC)
-        dagster = [Daemon(), Webserver()]
-        place.services += dagster
-        try:
-            with doing("starting the Dagster daemon and webserver"):
-                for service in dagster:
-                    service.start()
-            return measure(minutes, rate, seed, warmup)
-        finally:
-            for service in dagster:  # before Kafka and Spark, so that a run can say why it ended
-                service.stop()
+        for service in (Daemon(), Webserver()):
+            place.services.append(service)  # stopped first, so that a run can say why it ended
+            with doing(f"starting {service.name}"):
+                service.start()
+        return measure(minutes, rate, seed, warmup)
 
 
 def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]:
@@ -66,23 +58,24 @@ def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]
     finally:
         feed.stop()
     with doing("reading back when each record arrived"):
-        arrivals = _arrivals()
-    measured = {place: at for place, at in arrivals.items() if at >= began}
+        arrived = arrivals(TOPIC)
+    measured = {place: at for place, at in arrived.items() if at >= began}
     waited = sorted(_waits(measured, seen))
-    missing = len(measured) - len(waited)
+    unsent = max(feed.sent - len(arrived), 0)  # acknowledged, and not in the topic
+    never = len(measured) - len(waited) + unsent
     result = {
         "events": len(measured),
-        "p50_s": _share(waited, 0.50),
-        "p95_s": _share(waited, 0.95),
-        "max_s": round(waited[-1], 2) if waited else None,
-        "never_visible": missing,
+        "p50_s": _share(waited, never, 0.50),
+        "p95_s": _share(waited, never, 0.95),
+        "max_s": _share(waited, never, 1),
+        "never_visible": never,
         "rate": rate,
         "minutes": minutes,
         "mart_commits": len(seen),
         "sent": feed.sent,
     }
     say(f"{len(measured):,} records: visible in the mart after {result['p50_s']} s (p50), "
-        f"{result['p95_s']} s (p95); {missing} never")  # fmt: skip
+        f"{result['p95_s']} s (p95); {never} never")  # fmt: skip
     return result
 
 
@@ -150,25 +143,6 @@ def _held(catalog: Catalog) -> Offsets:
     return {int(p): offset for p, offset in stamp.progress.get("next", {}).items()}
 
 
-def _arrivals() -> dict[tuple[int, int], float]:
-    """By partition and offset, when Kafka received the record: epoch seconds."""
-    consumer = Consumer({
-        "bootstrap.servers": settings.kafka_bootstrap(), "group.id": "bench",
-        "enable.auto.commit": False, "isolation.level": "read_committed", "log_level": 2,
-    })  # fmt: skip
-    partitions = list(consumer.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions)
-    ends = [consumer.get_watermark_offsets(TopicPartition(TOPIC, p))[1] for p in partitions]
-    consumer.assign([TopicPartition(TOPIC, p, 0) for p in partitions])
-    found: dict[tuple[int, int], float] = {}
-    deadline = time.monotonic() + READ_S
-    while len(found) < sum(ends) and time.monotonic() < deadline:
-        for message in consumer.consume(10_000, timeout=1):
-            place = (message.partition() or 0, message.offset() or 0)
-            found[place] = message.timestamp()[1] / 1000
-    consumer.close()
-    return found
-
-
 def _waits(arrivals: dict[tuple[int, int], float], seen: list[Sighting]) -> Iterator[float]:
     """For each record that became visible, the seconds until then; both go in offset order."""
     places: dict[int, int] = {}
@@ -181,7 +155,10 @@ def _waits(arrivals: dict[tuple[int, int], float], seen: list[Sighting]) -> Iter
             yield seen[place][0] - arrivals[partition, offset]
 
 
-def _share(ordered: list[float], share: float) -> float | None:
-    if not ordered:
-        return None
-    return round(ordered[min(int(len(ordered) * share), len(ordered) - 1)], 2)
+def _share(ordered: list[float], never: int, share: float) -> float | None:
+    """The seconds within which that share became visible; None: it never did, or nothing came.
+
+    A record that never became visible waited longer than all the others.
+    """
+    place = min(int((len(ordered) + never) * share), len(ordered) + never - 1)
+    return round(ordered[place], 2) if 0 <= place < len(ordered) else None

@@ -10,8 +10,9 @@ import pytest
 from lakehouse_assets import settings
 from lakehouse_assets.bench import checks, freshness, ingest
 from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
-from lakehouse_assets.services.host import alive
+from lakehouse_assets.services.host import ServiceError, alive
 from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets.services.service import Service
 from lakehouse_assets.services.spark import Spark
 from lakehouse_assets.sources.payments import TOPIC
 from lakehouse_assets_tests.support import fresh_topic
@@ -51,6 +52,43 @@ def test_a_record_is_visible_with_the_first_state_of_the_mart_that_covers_its_of
     arrivals = {(0, 0): 10.0, (0, 1): 11.0, (0, 2): 20.0, (1, 0): 10.5, (1, 5): 30.0}
     seen = [(12.0, {0: 1}), (15.0, {0: 2, 1: 1}), (25.0, {0: 3, 1: 5})]
     assert list(freshness._waits(arrivals, seen)) == [2.0, 4.0, 5.0, 4.5]
+
+
+@pytest.mark.parametrize(("waited", "never", "p50", "p95", "most"), [
+    ([1.0, 2.0, 3.0, 4.0], 0, 3.0, 4.0, 4.0),
+    ([1.0, 2.0, 3.0], 1, 3.0, None, None),
+    ([1.0], 3, None, None, None),
+    ([], 0, None, None, None),
+])  # fmt: skip
+def test_a_record_that_never_became_visible_waited_longer_than_all_others(
+    waited: list[float], never: int, p50: float, p95: float, most: float
+) -> None:
+    shares = [freshness._share(waited, never, share) for share in (0.50, 0.95, 1)]
+    assert shares == [p50, p95, most]
+
+
+def test_a_lab_stops_what_joined_it_first_and_goes_on_if_one_cannot_be_stopped() -> None:
+    stopped: list[str] = []
+    with pytest.raises(ServiceError, match="daemon hangs"), lab(Named("kafka", stopped)) as place:
+        place.services += [Named("daemon", stopped), Named("webserver", stopped)]
+    assert stopped == ["webserver", "daemon", "kafka"]
+    assert not place.folder.exists()
+
+
+class Named(Service):
+    """A service that starts at once and tells when it is stopped."""
+
+    def __init__(self, name: str, stopped: list[str]) -> None:
+        self.name, self._stopped = name, stopped
+
+    def start(self) -> bool:
+        return True
+
+    def stop(self) -> bool:
+        self._stopped.append(self.name)
+        if self.name == "daemon":
+            raise ServiceError("daemon hangs")
+        return True
 
 
 def test_a_lab_leaves_no_folder_no_process_and_no_setting_behind() -> None:
