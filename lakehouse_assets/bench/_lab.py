@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 TRIES = 100  # random port ranges
 HOURS = 48  # hours of a topic that one catching up goes through
 SAMPLE_S = 0.1
+LINE_EVERY_S = 60
 
 
 class Lab:
@@ -161,6 +162,28 @@ def doing(what: str) -> Iterator[None]:
     with Console(stderr=True).status(what):
         yield
     say(f"{what}: {time.monotonic() - began:.1f} s")
+
+
+@contextmanager
+def counting(what: str, total: int) -> Iterator[Callable[[int], None]]:
+    """A bar on a terminal, elsewhere a line a minute; tell it how many are done."""
+    from rich.console import Console
+    from rich.progress import MofNCompleteColumn, Progress
+
+    console = Console(stderr=True, highlight=False)
+    columns = (*Progress.get_default_columns(), MofNCompleteColumn())
+    began = told = time.monotonic()
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task(what, total=total)
+
+        def count(done: int) -> None:
+            nonlocal told
+            bar.update(task, completed=done)
+            if not console.is_terminal and time.monotonic() - told > LINE_EVERY_S:
+                told = time.monotonic()
+                say(f"{what}: {done:,} of {total:,} after {told - began:.0f} s")
+
+        yield count
 
 
 def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) -> int:

@@ -16,7 +16,7 @@ from confluent_kafka import TopicPartition
 from confluent_kafka.admin import AdminClient
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench._lab import Lab, catch_up, doing, environment, lab, say
+from lakehouse_assets.bench._lab import Lab, catch_up, counting, doing, environment, lab, say
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.orchestration.names import HOUR_FORMAT
@@ -30,6 +30,7 @@ from lakehouse_assets.sources.produce import ensure_topic, produce
 GROUP = "payments"
 BATCH = 500_000  # rows of history in one batch
 RUN_S = 900
+PACE = 50  # small runs of a soak that are looked at together
 SMALL, LARGE, LONG = "small", "large", "long"
 
 
@@ -40,22 +41,24 @@ def run(
     times: int = 100,
     repeats: int = 5,
     seed: int = 7,
-    soak: int = 0,
+    soak: bool = False,
+    soak_commits: int = 10_000,
     soak_new: int = 100,
     soak_from: int = 100,
 ) -> dict[str, Any]:
     """Time runs of `new` charges on a lake of `rows` over `days` and on one of `times` the rows.
 
     The large lake has ten times the days at `times`=100 (its square root), so it has more days and
-    bigger days. `soak`: go on to that many commits of `soak_new` charges each on one lake, and time
-    the same run at commit `soak_from` and at the last; takes hours at 10,000.
+    bigger days. `soak`: go on to `soak_commits` commits of `soak_new` charges each on one lake, and
+    time the same run at commit `soak_from` and at the last; takes hours. Ctrl-C ends it early, with
+    the figures so far.
     """
     with lab(Kafka(), Spark()) as place, environment(dict(dagster_env())):
         Daemon().prepare()  # the instance only; the daemon is not started
         ensure_topic(TOPIC)
         result = compare(place, new, rows, days, times, repeats, seed)
         if soak:
-            result |= endure(place, new, soak, soak_new, soak_from, repeats, seed)
+            result |= endure(place, new, soak_commits, soak_new, soak_from, repeats, seed)
     return result
 
 
@@ -100,26 +103,52 @@ def endure(
     place: Lab, new: int, commits: int, each: int, begin: int, repeats: int, seed: int
 ) -> dict[str, Any]:
     """Many small commits on one lake, with maintenance; the same run timed early and at the end."""
+    from dagster._core.errors import DagsterExecutionInterruptedError as Interrupted
+
+    _forget()
+    begin = min(begin, commits)
+    told, seconds = dict[int, float](), list[float]()
+    with place.lake(LONG, keep=True), counting("soak", commits) as count:
+        try:
+            for number in range(1, commits + 1):
+                produce(_charges(seed + 1_000 + number, each, timedelta(seconds=each)))
+                seconds.append(_small_run())
+                count(number)
+                if number in (begin, commits):
+                    told[number] = _median_run(new, repeats, seed + 500_000 + number * 100)
+                    say(f"at commit {number:,}: {told[number]:.2f} s")
+        except (KeyboardInterrupt, Interrupted):
+            say(f"interrupted after {len(seconds):,} of {commits:,} commits")
+    return {"soak": {"wanted": commits, "from_commit": begin} | _endured(seconds, told, commits)}
+
+
+def _small_run() -> float:
+    """In this process, since starting ten thousand would measure Python."""
     import dagster as dg
 
     from lakehouse_assets.bench._run import execute
 
-    _forget()
-    told: dict[int, float] = {}
-    with place.lake(LONG, keep=True):
-        for number in range(1, commits + 1):
-            produce(_charges(seed + 1_000 + number, each, timedelta(seconds=each)))
-            found = look(_source())
-            with dg.DagsterInstance.ephemeral() as instance:
-                names = [t.name for t in found.tables]
-                execute(instance, _partition(found), names, is_quiet=True)
-            if number in (begin, commits):
-                told[number] = _median_run(new, repeats, seed + 500_000 + number * 100)
-                say(f"at commit {number:,}: {told[number]:.2f} s")
-    first, last = told[min(begin, commits)], told[commits]
-    return {"soak": {"commits": commits, "from_commit": min(begin, commits),
-                     "first_s": round(first, 2), "last_s": round(last, 2),
-                     "ratio": round(last / first, 3)}}  # fmt: skip
+    found = look(_source())
+    began = time.perf_counter()
+    with dg.DagsterInstance.ephemeral() as instance:
+        names = [t.name for t in found.tables]
+        execute(instance, _partition(found), names, is_quiet=True)
+    return time.perf_counter() - began
+
+
+def _endured(seconds: list[float], told: dict[int, float], commits: int) -> dict[str, Any]:
+    """What is known by now; None: it was interrupted before. `pace`: small runs' medians."""
+    done = len(seconds)
+    first = next(iter(told.values()), None)
+    last = told.get(commits)
+    at = sorted({*range(max(commits // 10, 1), done, max(commits // 10, 1)), done} - {0})
+    return {
+        "commits": done,
+        "first_s": first and round(first, 2),
+        "last_s": last and round(last, 2),
+        "ratio": round(last / first, 3) if first and last else None,
+        "pace_s": {str(n): round(median(seconds[max(n - PACE, 0) : n]), 3) for n in at},
+    }
 
 
 def _median_run(new: int, repeats: int, seed: int) -> float:

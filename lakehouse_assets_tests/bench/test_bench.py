@@ -2,14 +2,16 @@
 
 import os
 from collections.abc import Iterator
+from functools import wraps
 from pathlib import Path
 
 import psutil
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench import checks, freshness, ingest
+from lakehouse_assets.bench import checks, freshness, ingest, tick
 from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
+from lakehouse_assets.cli import main
 from lakehouse_assets.services.host import ServiceError, alive
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.service import Service
@@ -89,6 +91,32 @@ class Named(Service):
         if self.name == "daemon":
             raise ServiceError("daemon hangs")
         return True
+
+
+def test_soak_is_a_flag(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given: dict[str, object] = {}
+
+    @wraps(tick.run)
+    def run(**options: object) -> dict[str, object]:
+        given.update(options)
+        return {"small_s": 1}
+
+    monkeypatch.setattr(tick, "run", run)
+    main(["bench", "tick", "--soak", "--json"], standalone_mode=False)
+    assert (given["soak"], given["soak_commits"]) == (True, 10_000)
+    assert capsys.readouterr().out == '{"small_s": 1}\n'
+
+
+def test_an_interrupted_soak_tells_what_it_has() -> None:
+    seconds = [1.0] * 100 + [2.0] * 100
+    assert tick._endured(seconds, {100: 8.0}, 1_000) == {
+        "commits": 200, "first_s": 8.0, "last_s": None, "ratio": None,
+        "pace_s": {"100": 1.0, "200": 2.0},
+    }  # fmt: skip
+    assert tick._endured([], {}, 1_000)["pace_s"] == {}
+    assert tick._endured([1.0], {1: 8.0}, 1)["ratio"] == 1.0
 
 
 def test_a_lab_leaves_no_folder_no_process_and_no_setting_behind() -> None:
