@@ -14,7 +14,7 @@ from lakehouse_assets.commands.common import tables
 
 NEIGHBOUR = "other.notes"
 SESSION, COMPACTED, REFUSED = "session ", "compacted ", "not compacted "  # what lines begin with
-PAUSE_S = 0.2  # between a neighbour's commits
+PAUSE_S = 0.5  # between a neighbour's commits
 NEIGHBOUR_S = 4 * 3600  # it never outlives the longest session
 
 

@@ -7,13 +7,13 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets_tests.support import lake_in
-from lakehouse_assets_tests.test_cli import last_line, said
+from lakehouse_assets.commands import dagster_api
+from lakehouse_assets_tests.support import lake_in, last_line, said
 
 EVENTS = 400
 DEMO_S = 150  # a minute on an idle machine
@@ -60,6 +60,34 @@ def test_the_demo_ends_in_tables_equal_to_the_truth_and_leaves_what_ran_before(o
     assert "every table equals the generator's truth" in " ".join(err.lower().split())
     running = {name for name, state in states().items() if state == "running"}
     assert running == {"kafka"}
+
+
+def evaluated(name: str, success: bool, severity: str) -> dict[str, Any]:
+    key = {"path": ["raw", "t"]}
+    said = {"success": success, "severity": severity, "checkName": name, "assetKey": key}
+    return {"evaluation": said}
+
+
+def test_a_check_that_the_run_left_out_has_failed(monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("fine", "dirty", "broken", "left_out")
+    known = [{"name": name, "assetKey": {"path": ["raw", "t"]}} for name in names]
+    pages = {
+        None: ("1", True, [evaluated("fine", True, "ERROR"), {}]),
+        "1": ("2", False, [evaluated("dirty", False, "WARN"), evaluated("broken", False, "ERROR")]),
+    }
+
+    def ask(query: str, **variables: Any) -> dict[str, Any]:
+        if query == dagster_api.CHECKS:
+            return {"assetNodes": [{"assetChecksOrError": {"checks": known}}]}
+        cursor, more, events = pages[variables["after"]]
+        page = {"cursor": cursor, "hasMore": more, "events": events}
+        return {"runOrError": {"eventConnection": page}}
+
+    monkeypatch.setattr(dagster_api, "ask", ask)
+    assert dagster_api.verdicts("run") == {
+        "raw.t: fine": "passed", "raw.t: dirty": "warned", "raw.t: broken": "failed",
+        "raw.t: left_out": "failed",
+    }  # fmt: skip
 
 
 def test_an_interrupted_start_leaves_nothing_of_its_own_behind(own: Path) -> None:
