@@ -81,7 +81,10 @@ def test_commands_on_an_empty_lake_say_what_to_do_next(nothing: Path) -> None:
     assert "nothing was running" in said("down")
 
 
-def test_an_unknown_name_is_answered_with_the_nearest() -> None:
+def test_an_unknown_name_is_answered_with_the_nearest(
+    nothing: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LAKEHOUSE_FIRST_HOUR", f"{now() - timedelta(hours=9):%Y-%m-%d-%H:00}")
     assert "Did you mean marts.payments_daily" in refused("rebuild", "payment_daily")
     assert "Did you mean kafka" in refused("up", "kafak")
     assert "Did you mean status" in refused("stats")

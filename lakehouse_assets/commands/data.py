@@ -160,7 +160,7 @@ def _hour(table: "LakeTable", partition: str) -> datetime:
         known.append(hour.strftime(HOUR_FORMAT))
         hour += timedelta(hours=1)
     if partition not in known:
-        near = common.nearest(partition, known[-1000:])
+        near = common.nearest(partition, known[:-1001:-1])  # of those equally alike the newest
         raise click.ClickException(
             f"{table.name} has no partition {partition}. They go from {known[0]} to {known[-1]}; "
             f"near it: {', '.join(near) or known[-1]}."
