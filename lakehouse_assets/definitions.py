@@ -8,6 +8,7 @@ from lakehouse_assets.orchestration.asset import to_assets, topic_spec
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import failed_runs, old_runs
 from lakehouse_assets.orchestration.sensors import data_quality, source_sensors
+from lakehouse_assets.orchestration.standing import standing_checks
 
 
 def tables() -> dict[str, LakeTable]:
@@ -20,6 +21,7 @@ defs = dg.Definitions(
         *[topic_spec(t) for t in tables().values() if t.topic],
         *to_assets(tables()),
     ],
+    asset_checks=standing_checks(tables()),
     sensors=[*source_sensors(tables()), old_runs, failed_runs],
     schedules=[data_quality()],
     resources={"lake": LakeResource()},

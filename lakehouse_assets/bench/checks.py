@@ -12,8 +12,9 @@ from datetime import datetime, timedelta, timezone
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from lakehouse_assets.bench import oracle
 from lakehouse_assets.bench._lab import Lab, Meter, doing, lab, say
-from lakehouse_assets.lake import ingest, oracle, quality, scope
+from lakehouse_assets.lake import ingest, quality, scope
 from lakehouse_assets.lake.contract import Column, Layout, Rule, Table
 from lakehouse_assets.lake.kafka import Kafka as Topics
 from lakehouse_assets.lake.kafka import hour_of, now

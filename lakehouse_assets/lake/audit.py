@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import quality, versions
 from lakehouse_assets.lake.catalog import NoTable
-from lakehouse_assets.lake.contract import COMMIT, Rule
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import iso
-from lakehouse_assets.lake.publish import Published
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+
+FEW = 100_000  # rows that are looked through after every write, if some of them fail a rule
 
 
 @dataclass
@@ -47,24 +48,14 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
 
 
 def examples(
-    lake: Lake, table: LakeTable, failing: list[Rule], batch: Published
+    lake: Lake, table: LakeTable, hours: list[datetime], failing: list[quality.Verdict]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rows of one batch that fail; for a table that refuses, among what the batch read."""
-    if not failing:
+    """Rows of the partition or table that fail. To look for few among many is left to the audit."""
+    if not failing or failing[0].rows > FEW:
         return {}
     with lake.phase("examples"):
-        if not table.contract.refuses:
-            rows = lake.at(lake.catalog.head(table.name))
-            rows = rows.where(f"{COMMIT} = {batch.stamp.commit}")
-            return quality.examples(rows, table.contract, failing)
-        before = batch.head.stamp.progress
-        frames = {
-            arg: lake.at(lake.catalog.head(p.name)).where(
-                f"{COMMIT} > {before.get(p.name, [0])[0]}"
-            )
-            for arg, p in table.parents.items()
-        }
-        return quality.examples(versions.transformed(table, frames), table.contract, failing)
+        judged = _judged(lake, table, lake.catalog.head(table.name), hours)
+        return quality.examples(judged, table.contract, [v.rule for v in failing])
 
 
 def _judged(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":

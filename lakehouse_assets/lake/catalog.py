@@ -20,7 +20,6 @@ from typing import Any
 import psutil
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
-from pyiceberg.io.pyarrow import schema_to_pyarrow
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update.snapshot import ManageSnapshots
@@ -81,7 +80,7 @@ class Catalog:
             partition_spec=schema.partition_spec(contract, wanted),
             properties=schema.properties(contract),
         )
-        nothing = schema_to_pyarrow(tx.table_metadata.schema()).empty_table()
+        nothing = tx.table_metadata.schema().as_arrow().empty_table()
         tx.append(nothing, snapshot_properties={STAMP: json.dumps(asdict(born))})
         with suppress(CommitFailedException, TableAlreadyExistsError):  # another run was first
             tx.commit_transaction()

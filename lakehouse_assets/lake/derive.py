@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from lakehouse_assets.lake import quality, scope, versions
+from lakehouse_assets.lake import scope, versions
 from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head, Stamp
@@ -144,27 +144,12 @@ def _newest(lake: Lake, table: LakeTable, head: Head, what: News, stamp: Stamp) 
         with lake.phase("scope"):
             spans = scope.spans_of(versions.accept(table, staged, watch=False)[0], at)
     accepted, seen = versions.accept(table, staged)
-    best = accepted.groupBy(*contract.key()).agg(F.max(versions.standing(contract)).alias("_best"))
     stored = lake.at(head).where(scope.within(at, spans))
     # Beyond FEW, sorting both sides is cheaper than sending the keys to every task.
     if what.pins[parent.name].news_rows(consumed) <= FEW:
         keys = versions.accept(table, staged, watch=False)[0].select(*contract.key())
         stored = versions.only(stored, F.broadcast(keys), contract)
-    old = stored.select(
-        *[F.col(k).alias(f"_o{i}") for i, k in enumerate(contract.key())],
-        versions.standing(contract).alias("_stands"),
-        F.expr(quality.failures(contract.all_rules())).alias("_old"),
-    )
-    same = [F.col(k).eqNullSafe(F.col(f"_o{i}")) for i, k in enumerate(contract.key())]
-    joined = best.join(old, same, how="left").where("_stands is null or _best > _stands")
-    changed = versions.unpacked(contract, joined).withColumns(
-        {
-            "_op": F.expr("if(_stands is null, 'I', 'U')"),
-            "_new": F.expr(quality.failures(contract.all_rules())),
-            "_old": F.expr("coalesce(_old, 0L)"),
-            "_copies": F.lit(1),
-        }
-    )
+    changed = versions.overtaking(contract, accepted, stored)
     stamp = replace(stamp, at=at, ranges=scope.as_ranges(spans))
     return Change(
         changed, "merge", stamp, where=scope.within(at, spans), seen=seen,

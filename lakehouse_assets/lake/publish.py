@@ -193,7 +193,26 @@ def _merge(frame: "DataFrame", contract: type[Table], target: str, where: str) -
     merge = frame.alias("s").mergeInto(target, F.expr(" and ".join([*same, f"({mine})"])))
     merge = merge.whenMatched(F.expr("s._op = 'D'")).delete()
     merge = merge.whenMatched().update(values)
-    merge.whenNotMatched(F.expr("s._op != 'D'")).insert(values).merge()
+    _execute(merge.whenNotMatched(F.expr("s._op != 'D'")).insert(values))
+
+
+def _execute(merge: Any) -> None:
+    """What `merge()` does, but copying the plan where that parses it again: protobuf's parser stops
+    at a hundred levels, which are some forty steps of a transform.
+    """
+    from pyspark.sql.connect.proto import Command
+
+    command, client = Command(), merge._client
+    into = command.merge_into_table_command
+    into.target_table_name = merge._target_table
+    into.source_table_plan.CopyFrom(merge._source_plan.plan(client))
+    into.merge_condition.CopyFrom(merge._condition.to_plan(client))
+    for action in merge._matched_actions:
+        into.match_actions.add().merge_action.CopyFrom(action)
+    for action in merge._not_matched_actions:
+        into.not_matched_actions.add().merge_action.CopyFrom(action)
+    _, _, info = client.execute_command(command, merge._source_plan.observations)
+    merge._callback(info)
 
 
 def _quoted(columns: list[str]) -> list[str]:

@@ -110,6 +110,24 @@ def winners(contract: type[Table], versions: "DataFrame") -> "DataFrame":
     return unpacked(contract, best).select(*[f"`{c}`" for c in contract.columns])
 
 
+def overtaking(contract: type[Table], accepted: "DataFrame", stored: "DataFrame") -> "DataFrame":
+    """The best of the accepted versions of each key, where it beats the stored row."""
+    from pyspark.sql import functions as F
+
+    keys, mask = contract.key(), F.expr(quality.failures(contract.all_rules()))
+    best = accepted.groupBy(*keys).agg(F.max(standing(contract)).alias("_best"))
+    old = stored.select(
+        *[F.col(k).alias(f"_o{i}") for i, k in enumerate(keys)],
+        standing(contract).alias("_stands"), mask.alias("_old"),
+    )  # fmt: skip
+    same = [F.col(k).eqNullSafe(F.col(f"_o{i}")) for i, k in enumerate(keys)]
+    joined = best.join(old, same, how="left").where("_stands is null or _best > _stands")
+    return unpacked(contract, joined).withColumns({
+        "_op": F.expr("if(_stands is null, 'I', 'U')"),
+        "_new": mask, "_old": F.expr("coalesce(_old, 0L)"), "_copies": F.lit(1),
+    })  # fmt: skip
+
+
 def with_copies(contract: type[Table], made: "DataFrame") -> "DataFrame":
     """Each row with how many share its key; winners have been made one by their grouping."""
     from pyspark.sql import functions as F

@@ -5,6 +5,8 @@ from the write) and can be executed alone (then the same rules are counted over 
 the table as it stands).
 """
 
+import sys
+import warnings
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any
@@ -14,6 +16,7 @@ import dagster as dg
 from lakehouse_assets import settings
 from lakehouse_assets.lake.advance import advance, rebuild
 from lakehouse_assets.lake.contract import Table
+from lakehouse_assets.lake.position import RecordsLost
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import report
@@ -57,7 +60,7 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
         owners=[f"team:{table.group}"],
         tags={"layer": table.layer} | ({"pii": "true"} if table.contract.pii() else {}),
         code_version=table.code_version(),
-        metadata=_definition_metadata(table.contract),
+        metadata=_definition_metadata(table),
     )
 
     @dg.multi_asset(
@@ -96,11 +99,14 @@ def check_specs(table: LakeTable) -> list[dg.AssetCheckSpec]:
         for r in table.contract.all_rules()
     ]
     held = dg.AssetCheckSpec(
-        HELD, asset=key, description="No batch is held back by a broken invariant.", blocking=True
-    )
+        HELD, asset=key, blocking=True,
+        description="No batch is held back by a broken invariant, and no record was lost.",
+    )  # fmt: skip
     unique = dg.AssetCheckSpec(
-        UNIQUE, asset=key, description=f"One row per {', '.join(table.contract.key())}."
-    )
+        UNIQUE, asset=key,
+        description=f"One row per {', '.join(table.contract.key())}. A run judges what it writes, "
+        "and a batch that gives a key twice is held; executed alone, this reads the whole table.",
+    )  # fmt: skip
     return [held, unique, *rules]
 
 
@@ -121,27 +127,28 @@ def _materialize(
             outcomes = [advance(lake.lake, table, hour, anew=by_hand) for hour in each]
             outcome = outcomes[-1]
             outcome.published = [p for o in outcomes for p in o.published]
-    except Held as held:
+    except (Held, RecordsLost) as stopped:
         if HELD in checks:
             yield dg.AssetCheckResult(
                 asset_key=asset_key(table.name), check_name=HELD, passed=False,
-                metadata={"why": str(held)},
+                metadata={"why": str(stopped)},
             )  # fmt: skip
-        raise dg.Failure(str(held), allow_retries=False) from held
-    metadata = report.run_metadata(lake, outcome, hours_wanted)
+        raise dg.Failure(str(stopped), allow_retries=False) from stopped
+    metadata = report.run_metadata(lake, outcome)
     if outcome.published and outcome.head is not None:
         metadata["maintenance"] = report.maintained(context, lake, outcome.head)
     yield dg.MaterializeResult(asset_key=asset_key(table.name), metadata=metadata)
-    yield from report.results(lake, table, outcome, checks)
+    yield from report.results(lake, outcome, hours_wanted[-1:], checks)
 
 
 def _deps(table: LakeTable) -> list[dg.AssetKey]:
     if table.topic:
         return [topic_key(table.topic)]
-    return [asset_key(p.name) for p in table.parents.values()]
+    return [asset_key(p.name) for p in (*table.parents.values(), *table.rebuilt_with)]
 
 
-def _definition_metadata(contract: type[Table]) -> dict[str, Any]:
+def _definition_metadata(table: LakeTable) -> dict[str, Any]:
+    contract = table.contract
     columns = [
         dg.TableColumn(
             n, c.type, description=c.doc + (" PII." if c.pii else ""),
@@ -151,8 +158,19 @@ def _definition_metadata(contract: type[Table]) -> dict[str, Any]:
     ]  # fmt: skip
     return {
         "dagster/column_schema": dg.TableSchema(columns=columns),
+        "dagster/code_references": _code_of(contract),
         "dagster/table_name": f"{settings.CATALOG}.{contract.name}",
         "dagster/storage_kind": "iceberg",
         "key": ", ".join(contract.key()),
         "partitioned by": contract.layout.partitioned_by or "nothing",
     }
+
+
+def _code_of(contract: type[Table]) -> dg.CodeReferencesMetadataValue:
+    """Where the UI's "open in editor" leads: the table's own file."""
+    file = str(sys.modules[contract.__module__].__file__)
+    with warnings.catch_warnings():  # a beta of Dagster's, which every command would announce
+        warnings.simplefilter("ignore")
+        return dg.CodeReferencesMetadataValue(
+            code_references=[dg.LocalFileCodeReference(file_path=file)]
+        )

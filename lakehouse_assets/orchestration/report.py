@@ -10,36 +10,32 @@ from lakehouse_assets.lake import audit, quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.maintenance import maintain
+from lakehouse_assets.lake.parse import iso
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
 
 
 def results(
-    lake: LakeResource, table: LakeTable, outcome: Outcome, wanted: list[str]
+    lake: LakeResource, outcome: Outcome, hours: list[datetime], wanted: list[str]
 ) -> Iterator[dg.AssetCheckResult]:
     """Every wanted check, from the counts the write made; examples for the failing ones only."""
-    head = outcome.head
-    tally = outcome.tally or (head.tallies[0] if head and head.tallies else None)
-    verdicts = quality.verdicts(table.contract, tally) if tally else []
-    failing = [v.rule for v in verdicts if not v.passed and v.rule.name in wanted]
-    newest = outcome.published[-1] if outcome.published else None
-    shown = audit.examples(lake.lake, table, failing, newest) if newest else {}
+    table, head = outcome.table, outcome.head
+    label = iso(hours[0]) if hours else ""
+    tallies = [t for t in head.tallies if t["hour"] == label] if head else []
+    verdicts = quality.verdicts(table.contract, tallies[0]) if tallies else []
+    failing = [v for v in verdicts if not v.passed and v.rule.name in wanted]
+    shown = audit.examples(lake.lake, table, hours, failing) if outcome.published else {}
     given = {v.rule.name: check_result(table, v, shown.get(v.rule.name, [])) for v in verdicts}
     for name in wanted:
         if name in given:
             yield given[name]
         else:  # invariants: the batch would not have been published otherwise
-            yield _invariant(table, name, tally)
-
-
-def _invariant(table: LakeTable, name: str, tally: dict[str, Any] | None) -> dg.AssetCheckResult:
-    note = (
-        "no data yet" if tally is None else f"holds for batch {tally['commit']} and all before it"
-    )
-    return dg.AssetCheckResult(
-        asset_key=asset_key(table.name), check_name=name, passed=True, metadata={"note": note}
-    )
+            note = f"held for batch {tallies[0]['commit']}" if tallies else "no data yet"
+            yield dg.AssetCheckResult(
+                asset_key=asset_key(table.name), check_name=name, passed=True,
+                metadata={"note": note},
+            )  # fmt: skip
 
 
 def check_only(
@@ -90,38 +86,59 @@ def check_result(
     )
 
 
-def run_metadata(
-    lake: LakeResource, outcome: Outcome, hours_wanted: list[datetime]
-) -> dict[str, Any]:
+def run_metadata(lake: LakeResource, outcome: Outcome) -> dict[str, Any]:
     """What one materialization did, under Dagster's standard keys where there are some."""
-    head, done = outcome.head, outcome.published
-    read = sum(p.read for p in done)
-    refused = sum(int(p.tally["refused"]) for p in done[-1:])
+    table, head, done = outcome.table, outcome.head, outcome.published
+    read, refused = sum(p.read for p in done), sum(p.refused for p in done)
+    stored = sum(p.stored for p in done)
     metadata: dict[str, Any] = {
         "rows read": read,
-        "rows stored": sum(p.stored for p in done),
+        "rows stored": stored,
         "rows replaced or removed": sum(p.removed for p in done),
         "seconds": dg.MetadataValue.json({k: round(v, 3) for k, v in lake.lake.seconds.items()}),
+        "files": sum(int(p.summary.get("added-data-files", 0)) for p in done),
+        "bytes": sum(int(p.summary.get("added-files-size", 0)) for p in done),
     }
-    if head is not None:
-        metadata |= {"dagster/row_count": head.rows, "snapshot": str(head.snapshot_id)}
-        metadata["commit"] = head.stamp.commit
-    if outcome.table.contract.refuses and done:
-        metadata["rows rejected (this hour)"] = refused
-        stored = sum(p.stored for p in done)
+    if table.contract.refuses:
+        metadata["rows rejected"] = refused
         metadata["duplicates and older versions"] = max(read - refused - stored, 0)
-    if outcome.table.topic and head is not None:
-        metadata["next offsets"] = dg.MetadataValue.json(head.stamp.progress.get("next", {}))
-        metadata["records waiting"] = outcome.lag
-    if hours_wanted and outcome.tally:
-        metadata["dagster/partition_row_count"] = int(outcome.tally["rows"])
-    if done:
-        summary = done[-1].summary
-        metadata["files"] = int(summary.get("added-data-files", 0))
-        metadata["bytes"] = int(summary.get("added-files-size", 0))
+    if head is not None:
+        metadata |= {
+            "dagster/row_count": head.rows,
+            "dagster/uri": lake.lake.catalog.load(table.name).location(),
+            "snapshot": str(head.snapshot_id),
+            "commit": head.stamp.commit,
+        }
+    if table.parents:
+        metadata["dagster/column_lineage"] = _lineage(table)
+    if table.topic:
+        metadata |= _of_topic(outcome)
     if outcome.note:
         metadata["note"] = outcome.note
     return metadata
+
+
+def _of_topic(outcome: Outcome) -> dict[str, Any]:
+    """Offsets from and to, by Kafka partition, and what is left in the topic."""
+    before = outcome.published[0].head.stamp.progress.get("next", {}) if outcome.published else {}
+    after = outcome.head.stamp.progress.get("next", {}) if outcome.head else {}
+    spans = {p: [before.get(p, 0), after[p]] for p in after} if outcome.published else {}
+    told = {"offsets": dg.MetadataValue.json(spans), "records waiting": outcome.lag}
+    counted = {"dagster/partition_row_count": outcome.tally["rows"]} if outcome.tally else {}
+    return told | counted
+
+
+def _lineage(table: LakeTable) -> dg.TableColumnLineage:
+    """By name: the same quantity has the same name everywhere (a rule of this code base)."""
+    deps = {
+        name: [
+            dg.TableColumnDep(asset_key(parent.name), name)
+            for parent in table.parents.values()
+            if name in parent.contract.columns
+        ]
+        for name in table.contract.columns
+    }
+    return dg.TableColumnLineage({name: found for name, found in deps.items() if found})
 
 
 def maintained(context: dg.AssetExecutionContext, lake: LakeResource, head: Head) -> str:

@@ -25,7 +25,8 @@ from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
-from lakehouse_assets.orchestration.names import HOUR_FORMAT, NEWS, asset_key
+from lakehouse_assets.orchestration.asset import check_specs
+from lakehouse_assets.orchestration.names import HELD, HOUR_FORMAT, NEWS, asset_key
 from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
@@ -62,6 +63,7 @@ class Look:
     tables: list[LakeTable] = field(default_factory=list)  # to run; empty: nothing to do
     hour: datetime | None = None  # of the hourly ones among them
     lag: int = 0  # records in Kafka that no raw table has
+    lost: dict[str, str] = field(default_factory=dict)  # raw table -> which records Kafka dropped
     notes: list[str] = field(default_factory=list)  # what keeps a table back, and the way out
 
 
@@ -79,9 +81,11 @@ def look(source: Source) -> Look:
     found.notes = [_told(lake.catalog, name, heads[name]) for name in sorted(held)]
     hours = {t.name: _unread(kafka, t, heads[t.name], found) for t in source.raw}
     open_hours = {name: hour for name, hour in hours.items() if hour and name not in held}
-    found.hour = min(open_hours.values(), default=None)
-    begin = {name for name, hour in open_hours.items() if hour == found.hour}
-    begin |= {t.name for t in source.derived if _is_behind(lake, t, heads)}
+    behind = {t.name: t for t in source.derived if _is_behind(lake, t, heads)}
+    # An hour that a died run has left half-way is finished before the next one begins.
+    died = [_last_hour(heads, source)] if any(t.hourly for t in behind.values()) else []
+    found.hour = min([*open_hours.values(), *died], default=None)
+    begin = {name for name, hour in open_hours.items() if hour == found.hour} | set(behind)
     found.tables = source.onward(begin, held)
     for table in source.about:
         if table.name not in held and (found.tables or _is_out_of_date(table, heads, source)):
@@ -141,14 +145,29 @@ def tick(instance: dg.DagsterInstance, source: Source) -> dg.RunRequest | dg.Ski
         found = look(source)
     except KafkaDown as down:
         return dg.SkipReason(str(down))
-    if not found.tables:
+    # A loss is not only a note: one run fails by it, which reddens the table's check and alerts.
+    unheard = [t for t in source.raw if _is_unheard(instance, t, found.lost.get(t.name, ""))]
+    wanted = [*unheard, *found.tables]
+    if not wanted:
         return dg.SkipReason("; ".join([f"nothing new, lag {found.lag} records", *found.notes]))
-    hourly = found.hour is not None and any(t.hourly for t in found.tables)
+    hour = found.hour or hour_of(now())
     return dg.RunRequest(
-        partition_key=f"{found.hour:{HOUR_FORMAT}}" if hourly else None,
-        asset_selection=[asset_key(t.name) for t in found.tables],
+        partition_key=f"{hour:{HOUR_FORMAT}}" if any(t.hourly for t in wanted) else None,
+        asset_selection=[asset_key(t.name) for t in wanted],
+        asset_check_keys=[spec.key for t in wanted for spec in check_specs(t)],
         tags={NEWS: "true", SOURCE: source.group},
     )
+
+
+def _is_unheard(instance: dg.DagsterInstance, table: LakeTable, loss: str) -> bool:
+    """Whether no run has failed by this very loss yet."""
+    if not loss:
+        return False
+    key = dg.AssetCheckKey(asset_key(table.name), HELD)
+    records = instance.event_log_storage.get_latest_asset_check_execution_by_key([key])
+    newest = records[key].evaluation if key in records else None
+    said = newest.metadata.get("why") if newest and not newest.passed else None
+    return said is None or said.value != loss
 
 
 def _source(group: str, tables: dict[str, LakeTable]) -> Source:
@@ -180,6 +199,7 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
         found.notes.append(f"topic {table.topic} does not exist yet")
     except RecordsLost as lost:
         found.notes.append(str(lost))
+        found.lost[table.name] = str(lost)
     return None
 
 

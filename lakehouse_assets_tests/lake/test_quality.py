@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake import oracle, quality
+from lakehouse_assets.bench import oracle
+from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.contract import Rule, Table, column
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets_tests.lake.tables import Row, own_lake

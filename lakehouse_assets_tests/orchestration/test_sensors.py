@@ -19,7 +19,9 @@ from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets.marts import payments_daily
+from lakehouse_assets.orchestration.asset import to_asset
 from lakehouse_assets.orchestration.names import HOUR_FORMAT, NEWS
+from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets.orchestration.sensors import Source, sources, tick
 from lakehouse_assets.raw.payment_charges import PaymentCharges
@@ -111,7 +113,7 @@ def test_caught_up_tables_are_nothing_new(
     assert reason(tick(instance, payments())) == "nothing new, lag 0 records"
 
 
-def test_of_two_hours_the_older_comes_first(
+def test_of_two_hours_the_older_comes_first_and_is_finished_first(
     lake: Lake, topic: str, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     this_hour = hour_of(now())
@@ -124,10 +126,15 @@ def test_of_two_hours_the_older_comes_first(
     first = tick(instance, payments())
     assert isinstance(first, dg.RunRequest)
     assert first.partition_key == f"{older:{HOUR_FORMAT}}"
-    advance(lake, tables()[RAW], older)
+    advance(lake, tables()[RAW], older)  # and there its run dies
     second = tick(instance, payments())
-    assert isinstance(second, dg.RunRequest)
-    assert second.partition_key == f"{this_hour:{HOUR_FORMAT}}"
+    assert RAW not in asked(second) and STAGING in asked(second)
+    assert isinstance(second, dg.RunRequest) and second.partition_key == first.partition_key
+    for table in payments().tables[1:]:
+        advance(lake, table, older if table.hourly else None)
+    third = tick(instance, payments())
+    assert isinstance(third, dg.RunRequest)
+    assert third.partition_key == f"{this_hour:{HOUR_FORMAT}}"
 
 
 def send_at(moment: datetime, *given: Event) -> None:
@@ -207,13 +214,22 @@ def test_after_one_failure_the_next_tick_tries_again_after_two_it_waits(
     assert "the last 2 runs failed" in reason(tick(instance, payments()))
 
 
-def test_lost_records_are_told_with_the_way_out(
+def test_lost_records_fail_one_run_and_are_then_told_with_the_way_out(
     lake: Lake, topic: str, instance: dg.DagsterInstance
 ) -> None:
     produce(events())
     catch_up(lake)
     fresh_topic(TOPIC)
     ensure_topic(TOPIC)
+    answer = tick(instance, payments())
+    assert asked(answer) == [RAW] and isinstance(answer, dg.RunRequest)
+    run = dg.materialize(
+        [to_asset(tables()[RAW], [])], partition_key=answer.partition_key, tags=answer.tags,
+        resources={"lake": LakeResource()}, instance=instance, raise_on_error=False,
+    )  # fmt: skip
+    assert not run.success
+    failed = [e.check_name for e in run.get_asset_check_evaluations() if not e.passed]
+    assert failed == ["publishes"]
     assert f"`lakehouse accept-gap {RAW}`" in reason(tick(instance, payments()))
 
 

@@ -1,0 +1,125 @@
+"""Checks of a table as it stands: what no single row can tell.
+
+They ride with no run and write nothing. The daily schedule executes them, and so can anybody from
+the checks tab: is the stream read, is an hour as full as the ones before it, does the source send
+fields that nobody declared, does every record of raw have its place in staging.
+"""
+
+from collections.abc import Callable, Iterator
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+import dagster as dg
+
+from lakehouse_assets.lake import versions
+from lakehouse_assets.lake.catalog import NoTable
+from lakehouse_assets.lake.contract import COMMIT, COORDINATES
+from lakehouse_assets.lake.head import Head
+from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.position import position
+from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.orchestration.names import asset_key
+from lakehouse_assets.orchestration.resource import LakeResource
+
+LATE = timedelta(minutes=15)  # unread records that nobody has fetched for so long are a standstill
+USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
+UNUSUAL = 4  # times more or less than that mean
+NAMES_SHOWN = 20
+
+Finding = tuple[bool, dict[str, Any]]
+
+
+def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """A quiet source is not a late one: only unread records make a table late."""
+    topic = Kafka().topic(table.topic)
+    _, start = position(head, topic)
+    lag = sum(topic.latest[p] - offset for p, offset in start.items())
+    published = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
+    fresh = lag == 0 or now() - published < LATE
+    return fresh, {"unread offsets": lag, "last batch": f"{published:%Y-%m-%d %H:%M:%S} UTC"}
+
+
+def volume_is_usual(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """The last closed hour against the mean of the day before it."""
+    last = hour_of(now()) - HOUR
+    since = f"{last - USUAL_HOURS * HOUR:%Y-%m-%d %H:%M}"
+    counted = lake.at(head).where(f"ingest_hour >= timestamp'{since}'").groupBy("ingest_hour")
+    rows = {
+        r["ingest_hour"].astimezone(timezone.utc): r["count"] for r in counted.count().collect()
+    }
+    before = [n for hour, n in rows.items() if hour < last]
+    if len(before) < LEAST_HOURS:
+        return True, {"note": f"{len(before)} earlier hours; {LEAST_HOURS} are needed to compare"}
+    usual, found = sum(before) / len(before), rows.get(last, 0)
+    fine = usual / UNUSUAL <= found <= usual * UNUSUAL
+    return fine, {"hour": f"{last:%Y-%m-%d %H:%M}", "rows": found, "usual": round(usual)}
+
+
+def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """The source's schema drifted: fields by name, and how many records have them."""
+    known = [n for n in table.contract.columns if n not in COORDINATES]
+    odd = lake.at(head).where("_error is null and _payload is not null")
+    names = odd.selectExpr("explode(json_object_keys(cast(_payload as string))) as field")
+    new = names.where(~names["field"].isin(known)).groupBy("field").count()
+    found = {r["field"]: r["count"] for r in new.orderBy("count", ascending=False).collect()}
+    rows = odd.count()
+    shown = dict(list(found.items())[:NAMES_SHOWN])
+    step = "declare the field in the contract, then `lakehouse quarantine replay`" if rows else ""
+    return not rows, {"records": rows, "fields": dg.MetadataValue.json(shown), "next step": step}
+
+
+def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """Every raw record is staged, a duplicate or older version, refused, or did not parse."""
+    ((arg, raw),) = table.parents.items()
+    consumed = int(head.stamp.progress.get(raw.name, (0, 0))[0])
+    rows = lake.at(lake.catalog.head(raw.name)).where(f"{COMMIT} <= {consumed}")
+    made = versions.transformed(table, {arg: rows})
+    accepted, _ = versions.accept(table, made, watch=False)
+    found = {
+        "raw": rows.count(),
+        "did not parse": rows.where("_error is not null").count(),
+        "refused": versions.count_refused(table, made)["refused"],
+        "staged": head.rows,
+    }
+    keys = accepted.select(*table.contract.key()).distinct().count()
+    read = made.count()
+    found["duplicates and older versions"] = read - found["refused"] - keys
+    complete = found["raw"] == found["did not parse"] + read and keys == head.rows
+    return complete, found | {"distinct keys accepted": keys}
+
+
+LOOKS: dict[str, list[Callable[[Lake, LakeTable, Head], Finding]]] = {
+    "raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
+    "staging": [reconciles_with_raw],
+}
+WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
+
+
+def standing_checks(tables: dict[str, LakeTable]) -> list[dg.AssetChecksDefinition]:
+    return [_checks_of(table) for table in tables.values() if table.layer in LOOKS]
+
+
+def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
+    looks = {look.__name__: look for look in LOOKS[table.layer]}
+    key = asset_key(table.name)
+    specs = [dg.AssetCheckSpec(n, asset=key, description=f.__doc__) for n, f in looks.items()]
+
+    @dg.multi_asset_check(
+        name=f"{table.name.replace('.', '__')}__as_it_stands", specs=specs, can_subset=True
+    )
+    def run(
+        context: dg.AssetCheckExecutionContext, lake: LakeResource
+    ) -> Iterator[dg.AssetCheckResult]:
+        for name in sorted(k.name for k in context.selected_asset_check_keys):
+            try:
+                head = lake.lake.catalog.head(table.name)
+                passed, metadata = looks[name](lake.lake, table, head)
+            except (NoTable, NoTopic) as nothing:
+                passed, metadata = True, {"note": str(nothing)}
+            severity = ERROR if table.layer == "staging" else WARN
+            yield dg.AssetCheckResult(
+                passed=passed, asset_key=key, check_name=name, severity=severity, metadata=metadata
+            )
+
+    return run

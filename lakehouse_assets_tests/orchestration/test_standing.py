@@ -1,0 +1,101 @@
+"""What a table says of itself as it stands: each look sees what it is for, and only that."""
+
+from datetime import timedelta
+from uuid import uuid4
+
+import pytest
+from pyspark.sql import DataFrame
+
+from lakehouse_assets.definitions import tables
+from lakehouse_assets.lake.advance import advance
+from lakehouse_assets.lake.contract import RECORD, Layout, StagingTable, column, newest
+from lakehouse_assets.lake.kafka import HOUR, hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.orchestration import standing
+from lakehouse_assets_tests.lake.tables import ingest, make_topic, notes, send
+
+
+class StagedNotes(StagingTable, name="staging.stg_notes"):
+    """staging.stg_notes: one row per id."""
+
+    id = column("string", "Whose.", key=True)
+    count = column("int", "How many.", ge=0, nullable=True)
+    made_at = column("timestamp", "When, UTC.")
+    layout = Layout(scope=newest(by="count", at="made_at"))
+
+
+def staged(notes: DataFrame) -> DataFrame:
+    return notes.where("_error is null").selectExpr("id", "count", "made_at", "arrived_at", RECORD)
+
+
+@pytest.fixture
+def table() -> LakeTable:
+    return notes(make_topic(f"standing-{uuid4().hex[:8]}", timestamps="producer"))
+
+
+def note(id: str, count: int, more: str = "") -> bytes:
+    return f'{{"id":"{id}","count":{count},"made_at":"2024-03-01T00:00:00Z"{more}}}'.encode()
+
+
+def test_only_unread_records_that_nobody_fetches_make_a_table_late(
+    lake: Lake, table: LakeTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    send(table.topic, note("a", 1))
+    ingest(lake, table)
+    monkeypatch.setattr(standing, "LATE", timedelta(0))
+    head = lake.catalog.head(table.name)
+    assert standing.is_fresh(lake, table, head)[0]
+    send(table.topic, note("b", 1))
+    fresh, told = standing.is_fresh(lake, table, head)
+    assert (fresh, told["unread offsets"]) == (False, 1)
+    monkeypatch.setattr(standing, "LATE", timedelta(minutes=5))
+    assert standing.is_fresh(lake, table, head)[0]
+
+
+def test_an_hour_far_from_the_mean_of_those_before_is_unusual(
+    lake: Lake, table: LakeTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    last = hour_of(now()) - HOUR
+    begin = last - standing.LEAST_HOURS * HOUR
+    monkeypatch.setenv("LAKEHOUSE_FIRST_HOUR", f"{begin:%Y-%m-%d-%H:%M}")
+    for back in range(standing.LEAST_HOURS, 0, -1):
+        send(table.topic, *[note("a", 1)] * 4, at=last - back * HOUR)
+    ingest(lake, table)
+    usual, told = standing.volume_is_usual(lake, table, lake.catalog.head(table.name))
+    assert (usual, told["rows"], told["usual"]) == (False, 0, 4)
+    send(table.topic, note("a", 1), at=last)
+    ingest(lake, table)
+    assert standing.volume_is_usual(lake, table, lake.catalog.head(table.name))[0]
+
+
+def test_fields_that_nobody_declared_are_told_by_name(lake: Lake, table: LakeTable) -> None:
+    send(table.topic, note("a", 1), b"rubbish", None)
+    ingest(lake, table)
+    assert standing.has_no_unknown_fields(lake, table, lake.catalog.head(table.name))[0]
+    send(table.topic, note("b", 1, ',"mood":"glad"'), note("c", 1, ',"mood":"sad","age":3'))
+    ingest(lake, table)
+    passed, told = standing.has_no_unknown_fields(lake, table, lake.catalog.head(table.name))
+    assert not passed and told["records"] == 2
+    assert told["fields"].value == {"mood": 2, "age": 1}
+
+
+def test_a_record_that_has_no_place_in_staging_is_missed(lake: Lake, table: LakeTable) -> None:
+    child = table_asset(StagedNotes, staged, notes=table)
+    send(table.topic, note("a", 1), note("a", 2), note("a", 2), note("b", -1), b"rubbish")
+    send(table.topic, note("c", 1))
+    ingest(lake, table)
+    advance(lake, child, hour_of(now()))
+    passed, told = standing.reconciles_with_raw(lake, child, lake.catalog.head(child.name))
+    assert passed, told
+    names = ("raw", "did not parse", "refused", "duplicates and older versions", "staged")
+    assert [told[n] for n in names] == [6, 1, 1, 2, 2]
+    lake.spark.sql("delete from lake.staging.stg_notes where id = 'c'")
+    assert not standing.reconciles_with_raw(lake, child, lake.catalog.head(child.name))[0]
+
+
+def test_every_raw_and_staging_table_has_its_looks() -> None:
+    checked = {
+        k.asset_key.path[-1] for c in standing.standing_checks(tables()) for k in c.check_keys
+    }
+    assert checked == {t.name.split(".")[1] for t in tables().values() if t.hourly}
