@@ -12,7 +12,7 @@ from datetime import datetime, timedelta, timezone
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from lakehouse_assets.bench import oracle
+from lakehouse_assets.bench import _pandera
 from lakehouse_assets.bench._lab import Lab, Meter, doing, lab, say
 from lakehouse_assets.lake import ingest, quality, scope
 from lakehouse_assets.lake.contract import Column, Layout, Rule, Table
@@ -122,7 +122,7 @@ def measure(
         flat, turns = stored.drop("metadata"), (min(warmup, 1), repeats)
         mine, ours = _timed(pids, turns, "judging in one query", lambda: _judge(stored))
         broken, theirs = _timed(
-            pids, turns, "pandera's validate", lambda: oracle.broken(JUDGED, flat)
+            pids, turns, "pandera's validate", lambda: _pandera.broken(JUDGED, flat)
         )
     found = {name for name, failed in mine.items() if failed}
     if found != broken:

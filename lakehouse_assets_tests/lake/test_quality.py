@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import functions as F
 
-from lakehouse_assets.bench import oracle
+from lakehouse_assets.bench import _pandera
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.contract import Rule, Table, column
 from lakehouse_assets.lake.lake import Lake
@@ -104,7 +104,7 @@ def test_one_aggregation_counts_every_rule(spark_lake: Lake) -> None:
 def test_pandera_gives_the_same_verdicts_on_the_same_data(spark_lake: Lake, part: slice) -> None:
     given = list(CASES.values())[part]
     rows_given = frame_of(spark_lake, *given).drop("_commit")
-    assert oracle.broken(Judged, rows_given) == set(counted(spark_lake, *given))
+    assert _pandera.broken(Judged, rows_given) == set(counted(spark_lake, *given))
 
 
 def test_a_verdict_allows_its_share_of_failures_and_no_more() -> None:
