@@ -47,7 +47,7 @@ def open_session() -> "SparkSession":
     if server.external() is None:
         server.start()
     settings.home().mkdir(parents=True, exist_ok=True)
-    os.environ.update(settings.reaching_ourselves(os.environ))  # gRPC asks proxies for localhost too
+    os.environ.update(settings.reaching_ourselves(os.environ))  # gRPC would ask a proxy
     session = SparkSession.builder.remote(connect_url()).create()
     # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
     session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
