@@ -10,6 +10,8 @@ import sys
 import dagster as dg
 
 from lakehouse_assets.definitions import defs
+from lakehouse_assets.definitions import tables as every_table
+from lakehouse_assets.orchestration.asset import check_specs
 from lakehouse_assets.orchestration.names import NEWS, asset_key
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
@@ -19,11 +21,13 @@ def execute(
     instance: dg.DagsterInstance, partition: str, tables: list[str], is_quiet: bool = False
 ) -> None:
     """The sensor's run request, in this process; raises what a step raised."""
-    job = defs.resolve_implicit_global_asset_job_def()
+    riding = [spec.key for name in tables for spec in check_specs(every_table()[name])]
+    job = defs.resolve_implicit_global_asset_job_def().get_subset(
+        asset_selection={asset_key(name) for name in tables}, asset_check_selection=set(riding)
+    )
     job.execute_in_process(
         instance=instance,
         partition_key=partition or None,
-        asset_selection=[asset_key(name) for name in tables],
         tags={NEWS: "true"},
         run_config=QUIET if is_quiet else None,
     )

@@ -140,7 +140,7 @@ def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
         return None
     told = table.source(heads, {n: commit for n, (commit, _) in head.stamp.progress.items()})
     stamp = scope.next_stamp(head.stamp, progress=progress, code=table.code_version(), run=lake.run)
-    return derive.told(lake, table, head, told, stamp)
+    return derive.told(lake, table, told, stamp)
 
 
 def once(

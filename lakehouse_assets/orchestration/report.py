@@ -69,7 +69,7 @@ def check_result(
         "rows": verdict.rows,
         "share": round(verdict.share, 6),
         "threshold": rule.threshold,
-        "rule": dg.MetadataValue.md(f"`{rule.sql}`"),
+        "rule": rule.sql,
     }
     if examples:
         metadata["examples"] = dg.MetadataValue.json(examples)

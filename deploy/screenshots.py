@@ -1,0 +1,62 @@
+"""Takes the pictures of README.md from a running lake.
+
+    make demo ARGS=--keep
+    .venv/bin/python deploy/screenshots.py      # LAKEHOUSE_CHROMIUM names another browser
+
+The pictures go to deploy/pictures/, replaced as a whole, so that they always show one lake.
+"""
+
+import os
+import shutil
+from pathlib import Path
+
+from playwright.sync_api import Page, sync_playwright
+
+from lakehouse_assets import settings
+
+PICTURES = Path(__file__).parent / "pictures"
+STAGING = "staging/stg_payment_charges"
+PATIENCE_MS = 30_000
+
+
+def lineage(page: Page) -> None:
+    page.get_by_text("payments_daily").first.wait_for()
+
+
+def materialization(page: Page) -> None:
+    page.get_by_text("rows stored").first.wait_for()
+
+
+def checks(page: Page) -> None:
+    page.get_by_text("Show JSON", exact=False).first.click()
+    page.get_by_text("_rule", exact=False).or_(page.get_by_text("event_id")).first.wait_for()
+
+
+PICTURED = {
+    "lineage": ("/asset-groups/", lineage),
+    "materialization": (f"/assets/{STAGING}?view=events", materialization),
+    "checks": (f"/assets/{STAGING}?view=checks&checkDetail=amount_not_negative", checks),
+}
+
+
+def main() -> None:
+    PICTURES.mkdir(exist_ok=True)
+    browser_path = os.environ.get("LAKEHOUSE_CHROMIUM") or shutil.which("chromium")
+    base = f"http://127.0.0.1:{settings.port('dagster')}"
+    with sync_playwright() as playwright:
+        options = {"executable_path": browser_path, "args": ["--no-sandbox"]}
+        browser = playwright.chromium.launch(**options)  # type: ignore[arg-type]
+        page = browser.new_page(viewport={"width": 1400, "height": 860})
+        page.set_default_timeout(PATIENCE_MS)
+        for name, (address, ready) in PICTURED.items():
+            page.goto(base + address)
+            page.wait_for_load_state("networkidle")
+            ready(page)
+            page.wait_for_timeout(1_500)  # animations
+            page.screenshot(path=PICTURES / f"{name}.png")
+            print(PICTURES / f"{name}.png")
+        browser.close()
+
+
+if __name__ == "__main__":
+    main()
