@@ -11,8 +11,8 @@ import dagster as dg
 
 from lakehouse_assets.definitions import defs
 from lakehouse_assets.definitions import tables as every_table
-from lakehouse_assets.orchestration.asset import check_specs
 from lakehouse_assets.orchestration.names import NEWS, asset_key
+from lakehouse_assets.orchestration.sensors import riding
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 
@@ -21,9 +21,9 @@ def execute(
     instance: dg.DagsterInstance, partition: str, tables: list[str], is_quiet: bool = False
 ) -> None:
     """The sensor's run request, in this process; raises what a step raised."""
-    riding = [spec.key for name in tables for spec in check_specs(every_table()[name])]
+    checks = riding([every_table()[name] for name in tables])
     job = defs.resolve_implicit_global_asset_job_def().get_subset(
-        asset_selection={asset_key(name) for name in tables}, asset_check_selection=set(riding)
+        asset_selection={asset_key(name) for name in tables}, asset_check_selection=set(checks)
     )
     job.execute_in_process(
         instance=instance,
