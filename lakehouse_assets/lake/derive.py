@@ -72,7 +72,7 @@ def incremental(lake: Lake, table: LakeTable, head: Head, what: News, hour: str)
         return whole(lake, table, head, what, stamp, epoch=head.stamp.epoch)
     stamp = replace(stamp, corrects=bool(losing))
     keys = None if losing or kind != "keys" else _mentioned(lake, table, head, what)
-    change = _recomputed(lake, table, head, what, stamp, touched, keys)
+    change = _recomputed(lake, table, head, what, stamp, touched, keys, by_news=keys is not None)
     return _counted_by_hour(lake, table, what, change) if losing else change
 
 
@@ -167,11 +167,19 @@ def _recomputed(
     stamp: Stamp,
     spans: list[scope.Span],
     keys: "DataFrame | None",
+    by_news: bool = False,
 ) -> Change:
-    """The touched keys, or all of the touched spans, from all of their parents' rows."""
+    """The touched keys, or all of the touched spans, from all of their parents' rows.
+
+    `by_news`: where a parent's key is part of the table's, a touched key has no parent row but the
+    one in the news; then the span around it is not read.
+    """
     contract, rule = table.contract, table.contract.layout.scope
     frames = {}
     for arg, parent in table.parents.items():
+        if by_news and set(parent.contract.key()) <= set(contract.key()):
+            frames[arg] = _news_rows(lake, parent, head, what)
+            continue
         frame = what.frame(lake, parent)
         timed = rule.at in parent.contract.columns
         frames[arg] = frame.where(scope.within(rule.at, spans)) if timed else frame
