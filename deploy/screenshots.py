@@ -17,6 +17,7 @@ from lakehouse_assets import settings
 PICTURES = Path(__file__).parent / "pictures"
 STAGING = "staging/stg_payment_charges"
 PATIENCE_MS = 30_000
+SHOWN = {"x": 0, "y": 0, "width": 1400, "height": 812}  # below stands where the lake's files are
 
 
 def lineage(page: Page) -> None:
@@ -33,7 +34,7 @@ def checks(page: Page) -> None:
 
 
 PICTURED = {
-    "lineage": ("/asset-groups/", lineage),
+    "lineage": ("/locations/lakehouse_assets/asset-groups/payments/lineage", lineage),
     "materialization": (f"/assets/{STAGING}?view=events", materialization),
     "checks": (f"/assets/{STAGING}?view=checks&checkDetail=amount_not_negative", checks),
 }
@@ -53,7 +54,7 @@ def main() -> None:
             page.wait_for_load_state("networkidle")
             ready(page)
             page.wait_for_timeout(1_500)  # animations
-            page.screenshot(path=PICTURES / f"{name}.png")
+            page.screenshot(path=PICTURES / f"{name}.png", clip=SHOWN)  # type: ignore[arg-type]
             print(PICTURES / f"{name}.png")
         browser.close()
 
