@@ -11,8 +11,8 @@ import dagster as dg
 
 from lakehouse_assets.definitions import defs
 from lakehouse_assets.definitions import tables as every_table
+from lakehouse_assets.orchestration.asset import riding
 from lakehouse_assets.orchestration.names import NEWS, asset_key
-from lakehouse_assets.orchestration.sensors import riding
 
 QUIET = {"loggers": {"console": {"config": {"log_level": "CRITICAL"}}}}
 

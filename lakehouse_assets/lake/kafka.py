@@ -4,6 +4,7 @@ committed, never a group.
 Progress is the table's own; nothing here is committed back to Kafka.
 """
 
+import time
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -13,7 +14,9 @@ from confluent_kafka.admin import AdminClient, OffsetSpec  # type: ignore[attr-d
 
 from lakehouse_assets import settings
 
-TIMEOUT_S = 10
+TIMEOUT_S = 5
+ELECTING = {"NOT_LEADER_FOR_PARTITION", "LEADER_NOT_AVAILABLE"}  # a topic that was just made
+ATTEMPTS, PAUSE_S = 10, 0.2
 HOUR = timedelta(hours=1)
 
 Offsets = dict[int, int]  # partition -> offset
@@ -68,15 +71,19 @@ class Kafka:
         return {tp.partition: result.offset for tp, result in answers.items()}
 
     def _ask(self, call: Any, what: Any, **options: Any) -> dict[Any, Any]:
-        try:
-            futures = call(what, request_timeout=TIMEOUT_S, **options)
-            return {key: future.result(timeout=TIMEOUT_S + 1) for key, future in futures.items()}
-        except KafkaException as error:
-            if error.args[0].name() == "UNKNOWN_TOPIC_OR_PART":
-                raise NoTopic(str(error.args[0].str())) from error
-            raise self._down(error) from error
-        except TimeoutError as error:
-            raise self._down(error) from error
+        for attempt in range(ATTEMPTS):
+            try:
+                futures = call(what, request_timeout=TIMEOUT_S, **options)
+                return {k: future.result(timeout=TIMEOUT_S + 1) for k, future in futures.items()}
+            except KafkaException as error:
+                if error.args[0].name() == "UNKNOWN_TOPIC_OR_PART":
+                    raise NoTopic(str(error.args[0].str())) from error
+                if error.args[0].name() not in ELECTING or attempt == ATTEMPTS - 1:
+                    raise self._down(error) from error
+                time.sleep(PAUSE_S)
+            except TimeoutError as error:
+                raise self._down(error) from error
+        raise AssertionError("the last attempt returns or raises")
 
     def _down(self, error: Exception) -> KafkaDown:
         return KafkaDown(

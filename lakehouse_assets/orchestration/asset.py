@@ -110,6 +110,13 @@ def check_specs(table: LakeTable) -> list[dg.AssetCheckSpec]:
     return [held, unique, *rules]
 
 
+def riding(wanted: list[LakeTable]) -> list[dg.AssetCheckKey]:
+    """The checks of a run by sensor. The lake's own accounts are checked daily: a check is three
+    events to store.
+    """
+    return [spec.key for t in wanted if t.layer != "metadata" for spec in check_specs(t)]
+
+
 def _materialize(
     context: dg.AssetExecutionContext,
     lake: LakeResource,

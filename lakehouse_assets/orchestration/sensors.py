@@ -25,7 +25,7 @@ from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
-from lakehouse_assets.orchestration.asset import check_specs
+from lakehouse_assets.orchestration.asset import riding
 from lakehouse_assets.orchestration.names import HELD, HOUR_FORMAT, NEWS, asset_key
 from lakehouse_assets.orchestration.runs import SOURCE
 
@@ -157,13 +157,6 @@ def tick(instance: dg.DagsterInstance, source: Source) -> dg.RunRequest | dg.Ski
         asset_check_keys=riding(wanted),
         tags={NEWS: "true", SOURCE: source.group},
     )
-
-
-def riding(wanted: list[LakeTable]) -> list[dg.AssetCheckKey]:
-    """The checks of a run by sensor. The lake's own accounts are checked daily: each check is three
-    events to store, which on a laptop is time that news should have.
-    """
-    return [spec.key for t in wanted if t.layer != "metadata" for spec in check_specs(t)]
 
 
 def _is_unheard(instance: dg.DagsterInstance, table: LakeTable, loss: str) -> bool:
