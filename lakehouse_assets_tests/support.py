@@ -4,7 +4,6 @@ engine.
 
 import json
 import os
-import random
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
@@ -15,28 +14,15 @@ from time import monotonic, sleep
 from typing import Any
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from pyiceberg.catalog.sql import SqlCatalog
 from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse_assets import settings
+from lakehouse_assets.bench._lab import free_port_offset
 from lakehouse_assets.lake.contract import COMMIT, Table
-from lakehouse_assets.services.host import free
-from lakehouse_assets.sources.payments_truth import Delivered
-
-READ_S = 60
 
 Row = dict[str, Any]
-
-
-def free_port_offset() -> int:
-    """All ports free, and below those that the system gives to outgoing connections."""
-    for _ in range(100):
-        offset = random.randrange(1_000, 17_000)
-        if all(free(port + offset) for port in settings.PORTS.values()):
-            return offset
-    raise RuntimeError("no free range of ports after 100 tries")
 
 
 @contextmanager
@@ -108,28 +94,6 @@ def fresh_topic(name: str) -> None:
     while name in admin.list_topics(timeout=10).topics:
         assert monotonic() < deadline, f"{name} is still there"
         sleep(0.05)
-
-
-def read_back(topic: str) -> list[Delivered]:
-    """Every record of a topic, by a plain consumer."""
-    consumer = Consumer({
-        "bootstrap.servers": settings.kafka_bootstrap(), "group.id": "test",
-        "enable.auto.commit": False, "isolation.level": "read_committed",
-        "fetch.message.max.bytes": 10_000_000,
-    })  # fmt: skip
-    partitions = list(consumer.list_topics(topic, timeout=10).topics[topic].partitions)
-    ends = {p: consumer.get_watermark_offsets(TopicPartition(topic, p))[1] for p in partitions}
-    consumer.assign([TopicPartition(topic, p, 0) for p in partitions])
-    found: list[Delivered] = []
-    deadline = monotonic() + READ_S
-    while len(found) < sum(ends.values()):
-        assert monotonic() < deadline, f"only {len(found)} of {ends} in {READ_S} s"
-        for message in consumer.consume(10_000, timeout=1):
-            assert message.error() is None, message.error()
-            arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
-            found.append(Delivered(message.partition(), message.offset(), arrived, message.value()))
-    consumer.close()
-    return found
 
 
 def same_rows(found: Iterable[Row], expected: Iterable[Row]) -> None:

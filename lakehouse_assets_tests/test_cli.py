@@ -9,6 +9,7 @@ import pytest
 
 from lakehouse_assets import definitions
 from lakehouse_assets.commands import common, glance
+from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
@@ -20,7 +21,6 @@ from lakehouse_assets_tests.support import (
     fresh_topic,
     lake_in,
     last_line,
-    read_back,
     refused,
     said,
     stored,

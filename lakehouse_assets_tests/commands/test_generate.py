@@ -6,10 +6,11 @@ from pathlib import Path
 import psutil
 import pytest
 
+from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.services.generator import Generator
 from lakehouse_assets.sources.payments import FIRST_DAY, TOPIC, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic
-from lakehouse_assets_tests.support import fresh_topic, read_back, refused, said
+from lakehouse_assets_tests.support import fresh_topic, refused, said
 
 MANY = ("--dirt", "malformed=0.2", "--dirt", "null_value=0.1")
 
