@@ -70,9 +70,8 @@ def iceberg_type(text: str, ids: Iterator[int] | None = None) -> IcebergType:
         return DecimalType(int(match[1]), int(match[2]))
     if match := re.fullmatch(r"array<(.*)>", text):
         return ListType(next(ids), iceberg_type(match[1], ids), element_required=False)
-    if match := re.fullmatch(r"struct<(.*)>", text):
-        parts = [p.split(":", 1) for p in split_fields(match[1])]
-        numbered = [(next(ids), name.strip(), kind) for name, kind in parts]
+    if text.startswith("struct<"):
+        numbered = [(next(ids), name, kind) for name, kind in members(text)]
         return StructType(
             *(NestedField(n, name, iceberg_type(k, ids), required=False) for n, name, k in numbered)
         )
@@ -84,6 +83,12 @@ def iceberg_type(text: str, ids: Iterator[int] | None = None) -> IcebergType:
 def split_fields(text: str) -> list[str]:
     """Split at the commas that are not inside brackets."""
     return re.findall(r"(?:[^,<(]|<[^>]*>|\([^)]*\))+", text)
+
+
+def members(text: str) -> list[tuple[str, str]]:
+    """A struct's members, names and types, from Spark's spelling of it."""
+    parts = split_fields(text.strip().removeprefix("struct<").removesuffix(">"))
+    return [(n.strip(), k.strip()) for n, k in (part.split(":", 1) for part in parts)]
 
 
 def partition_spec(contract: type[Table], schema: Schema) -> PartitionSpec:

@@ -8,10 +8,15 @@ staging's business.
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
 
-SPELLED_NULL = "in ('', 'null', 'none', 'n/a', 'nil')"
 UNSPELLED = [
     "failure_code", "failure_message", "card_country", "billing_country", "billing_postal_code",
 ]  # fmt: skip
+
+
+def spells_null(column: str) -> str:
+    """SQL: nothing, spelled as text. Most values are told by their length alone."""
+    words = "('', 'null', 'none', 'n/a', 'nil')"
+    return f"(octet_length({column}) <= 4 and lower({column}) in {words})"
 
 
 class PaymentCharges(RawTable):
@@ -57,19 +62,19 @@ class PaymentCharges(RawTable):
     rules = (
         Rule(
             "null_spellings",
-            " and ".join(f"not coalesce(lower({c}) {SPELLED_NULL}, false)" for c in UNSPELLED),
+            " and ".join(f"not coalesce({spells_null(c)}, false)" for c in UNSPELLED),
             "nothing is spelled as text",
             threshold=0.25,
         ),
         Rule(
             "country_codes",
-            f"lower(card_country) {SPELLED_NULL} or length(card_country) = 2",
+            f"length(card_country) = 2 or {spells_null('card_country')}",
             "card countries have two letters",
             threshold=0.1,
         ),
         Rule(
             "postal_codes_present",
-            f"_error is not null or not coalesce(lower(billing_postal_code) {SPELLED_NULL}, true)",
+            f"_error is not null or not coalesce({spells_null('billing_postal_code')}, true)",
             "a postal code was typed",
             threshold=0.25,
         ),

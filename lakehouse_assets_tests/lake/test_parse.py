@@ -49,6 +49,7 @@ RECORDS: dict[str, tuple[bytes | None, str | None, bool, Row]] = {
     "not a time": (b'{"id":"a","made_at":"soon"}', "wrong type", True, {"id": None}),
     "number for a time": (b'{"id":"a","made_at":1709251200}', "wrong type", True, {"id": None}),
     "two objects": (b'{"id":"a"} {"id":"b"}', "malformed", True, {"id": None}),
+    "two whole objects": (WHOLE + WHOLE, "malformed", True, {"id": None}),
     "null value": (None, "null value", False, {"id": None}),
 }  # fmt: skip
 

@@ -1,0 +1,95 @@
+"""The short way to tell a usual record says what the long way would."""
+
+import json
+from datetime import datetime, timezone
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given
+from hypothesis import settings as tried
+from hypothesis import strategies as st
+
+from lakehouse_assets.lake import parse as parsing
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets_tests.lake.tables import Row, notes
+
+MOMENT = datetime(2024, 3, 1, 10, 20, tzinfo=timezone.utc)
+TEXT = st.one_of(
+    st.none(),
+    st.text(max_size=6),
+    st.sampled_from(['"', "\\", '","count":1', '"}', "null", "é", "\U0001f600", "\x00", "'"]),
+)
+FIELDS: dict[str, st.SearchStrategy[Any]] = {
+    "id": TEXT,
+    "amount": st.sampled_from([None, 1.5, 2, 7.0, 1e3, 0.1, -3.25, "1.5", True]),
+    "count": st.sampled_from([None, 0, -4, 2**31, 1.0, "7"]),
+    "made_at": st.sampled_from([None, "2024-03-01T01:00:00Z", "soon", 17]),
+    "tags": st.one_of(
+        st.none(), st.fixed_dictionaries({"colour": TEXT, "shape": TEXT}),
+        st.dictionaries(st.sampled_from(["colour", "shape", "new"]), TEXT), st.just("red"),
+    ),
+}  # fmt: skip
+SERIALIZERS = ((",", ":"), (", ", ": "), (",", ": "))
+
+
+@st.composite
+def records(draw: st.DrawFn) -> bytes:
+    """Mostly usual ones; some with names missing, moved, doubled or new, some broken."""
+    value = draw(st.fixed_dictionaries(FIELDS))
+    names = list(value)
+    if draw(st.booleans()):
+        names = draw(st.lists(st.sampled_from([*names, "new"]), max_size=7))
+    between, after = draw(st.sampled_from(SERIALIZERS))
+    ascii_only = draw(st.booleans())
+    members = [
+        f'"{n}"{after}' + json.dumps(
+            value.get(n, 1), separators=(between, after), ensure_ascii=ascii_only
+        )
+        for n in names
+    ]  # fmt: skip
+    text = ("{" + between.join(members) + "}").encode(errors="surrogatepass")
+    return text + draw(st.sampled_from([b"", b"", b"", b" ", b"{}", b"\n", b"x"]))
+
+
+def rows(lake: Lake, values: list[bytes]) -> list[Row]:
+    frame = lake.spark.createDataFrame(
+        [(0, n, MOMENT, value, 0, MOMENT) for n, value in enumerate(values)],
+        "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
+        "ingest_hour timestamp",
+    )
+    found = parsing.parse(frame, notes("any")).toArrow().to_pylist()
+    return sorted(found, key=lambda row: row["kafka_offset"])
+
+
+@tried(
+    max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
+)
+@given(values=st.lists(records(), min_size=150, max_size=150))
+def test_both_ways_read_the_same(lake: Lake, values: list[bytes]) -> None:
+    short = rows(lake, values)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "spelled", lambda *_: "false")
+        long = rows(lake, values)
+    for value, one, other in zip(values, short, long, strict=True):
+        assert one == other, value
+
+
+@pytest.mark.parametrize("separators", SERIALIZERS[:2])
+@pytest.mark.parametrize("amount", ["7.50", "7.5", "7.0", "null"])
+def test_usual_records_are_told_by_their_spelling(
+    lake: Lake, separators: tuple[str, str], amount: str
+) -> None:
+    record = {
+        "id": "a",
+        "amount": 0,
+        "count": 2,
+        "made_at": None,
+        "tags": {"colour": "é", "shape": None},
+    }
+    text = json.dumps(record, separators=separators, ensure_ascii=False)
+    value = text.replace(f'"amount"{separators[1]}0', f'"amount"{separators[1]}{amount}').encode()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_unknown", lambda _: "not usual")  # keeps the bytes of all others
+        usual, other = rows(lake, [value, value + b" "])
+    assert (usual["_payload"], other["_payload"]) == (None, value + b" ")
+    assert usual["tags"] == other["tags"] == {"colour": "é", "shape": None}
