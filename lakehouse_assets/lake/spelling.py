@@ -22,7 +22,7 @@ NUMBERS = ("cast({} as string)", "cast(cast({} as double) as string)")
 def spelled(text: str, parsed: str, fields: Fields) -> str:
     """SQL: `text` is `parsed`, a struct of these fields, as some serializer would write it."""
     kinds = " ".join(kind for _, kind in fields)
-    if "array<" in kinds:
+    if not fields or "array<" in kinds:
         return "false"
     ways = []
     for space in SPACES:
@@ -46,7 +46,7 @@ def _pieces(parent: str, fields: Fields, space: str, number: str) -> list[str]:
 
 def _value(field: str, kind: str, space: str, number: str) -> str:
     if kind in TEXTS:
-        return f"if({field} is null, 'null', concat('\"', {field}, '\"'))"
+        return f"if({field} is null, 'null', concat('\"', cast({field} as string), '\"'))"
     if kind.startswith("struct<"):
         inner = ", ".join(_pieces(field, members(kind), space, number))
         return f"if({field} is null, 'null', concat({inner}, '}}'))"

@@ -2,6 +2,7 @@
 
 import json
 from datetime import datetime, timezone
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -10,7 +11,10 @@ from hypothesis import settings as tried
 from hypothesis import strategies as st
 
 from lakehouse_assets.lake import parse as parsing
+from lakehouse_assets.lake.contract import RawTable, column
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spelling import spelled
+from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets_tests.lake.tables import Row, notes
 
 MOMENT = datetime(2024, 3, 1, 10, 20, tzinfo=timezone.utc)
@@ -51,13 +55,25 @@ def records(draw: st.DrawFn) -> bytes:
     return text + draw(st.sampled_from([b"", b"", b"", b" ", b"{}", b"\n", b"x"]))
 
 
-def rows(lake: Lake, values: list[bytes]) -> list[Row]:
+class Every(RawTable, name="raw.every"):
+    """raw.every: a column of each type."""
+
+    text = column("string", "Text.")
+    small = column("int", "A number.")
+    large = column("bigint", "A larger one.")
+    inexact = column("double", "An inexact one.")
+    yes = column("boolean", "Yes or no.")
+    day = column("date", "A day.")
+    inner = column("struct<at:timestamp,deep:struct<n:int,d:decimal(5,1)>>", "An object.")
+
+
+def rows(lake: Lake, values: list[bytes], table: LakeTable | None = None) -> list[Row]:
     frame = lake.spark.createDataFrame(
         [(0, n, MOMENT, value, 0, MOMENT) for n, value in enumerate(values)],
         "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
         "ingest_hour timestamp",
     )
-    found = parsing.parse(frame, notes("any")).toArrow().to_pylist()
+    found = parsing.parse(frame, table or notes("any")).toArrow().to_pylist()
     return sorted(found, key=lambda row: row["kafka_offset"])
 
 
@@ -93,3 +109,23 @@ def test_usual_records_are_told_by_their_spelling(
         usual, other = rows(lake, [value, value + b" "])
     assert (usual["_payload"], other["_payload"]) == (None, value + b" ")
     assert usual["tags"] == other["tags"] == {"colour": "é", "shape": None}
+
+
+def test_every_type_has_a_spelling(lake: Lake) -> None:
+    record = {
+        "text": "a", "small": -1, "large": 2**40, "inexact": 0.5, "yes": True, "day": "2024-03-01",
+        "inner": {"at": None, "deep": {"n": 1, "d": 1.5}},
+    }  # fmt: skip
+    text = json.dumps(record, separators=(",", ":"))
+    later = text.replace('"at":null', '"at":"2024-03-01T10:20:00Z"')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parsing, "_unknown", lambda _: "not usual")
+        table = raw_table(Every, topic="every", group="test")
+        usual, timed = rows(lake, [text.encode(), later.encode()], table)
+    assert (usual["_error"], usual["_payload"]) == (None, None)
+    assert usual["inner"] == {"at": None, "deep": {"n": 1, "d": Decimal("1.5")}}
+    assert (timed["_error"], timed["inner"]["at"]) == (None, MOMENT)
+
+
+def test_a_table_with_lists_or_without_fields_has_no_usual_record() -> None:
+    assert spelled("t", "j", [("names", "array<string>")]) == spelled("t", "j", []) == "false"
