@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake.contract import COORDINATES
 from lakehouse_assets.lake.schema import members
-from lakehouse_assets.lake.spelling import spelled
+from lakehouse_assets.lake.spelling import usual
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
@@ -25,11 +25,11 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
     options = {"columnNameOfCorruptRecord": CORRUPT, "allowSingleQuotes": "false"}
     parsed = records.withColumn("j", F.from_json(F.expr(TEXT), _json_schema(fields), options))
     told = {f"at {n}": F.expr(_time(f"j.`{n}`")) for n in _times(fields)}
-    usual = F.expr(spelled(TEXT, "j", list(fields.items())))
-    looked = parsed.withColumns({"usual": usual} | told)
+    short = F.expr(usual(TEXT, "j", list(fields.items())))
+    looked = parsed.withColumns({"usual": short} | told)
     named = looked.withColumn("names", F.expr(f"if(usual, null, json_object_keys({TEXT}))"))
     judged = named.withColumn("_error", F.expr(_error(table, fields)))
-    values = {n: f"`at {n}`" if n in _times(fields) else f"j.`{n}`" for n in fields}
+    values = {n: f"`at {n}`" if k == "timestamp" else f"j.`{n}`" for n, k in fields.items()}
     good = F.col("_error").isNull()
     return judged.select(
         *[F.when(good, F.expr(value)).alias(n) for n, value in values.items()],

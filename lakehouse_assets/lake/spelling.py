@@ -19,7 +19,7 @@ FRACTIONS = "double|decimal"
 NUMBERS = ("cast({} as string)", "cast(cast({} as double) as string)")
 
 
-def spelled(text: str, parsed: str, fields: Fields) -> str:
+def usual(text: str, parsed: str, fields: Fields) -> str:
     """SQL: `text` is `parsed`, a struct of these fields, as some serializer would write it."""
     kinds = " ".join(kind for _, kind in fields)
     if not fields or "array<" in kinds:

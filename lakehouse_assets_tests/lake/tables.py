@@ -29,6 +29,7 @@ from lakehouse_assets.lake.contract import (
 )
 from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import parse
 from lakehouse_assets.lake.publish import Change, Published, publish
 from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
 from lakehouse_assets_tests.support import rows
@@ -36,6 +37,8 @@ from lakehouse_assets_tests.support import rows
 Row = dict[str, Any]
 
 DAY = datetime(2024, 3, 1, tzinfo=timezone.utc)
+ARRIVED = datetime(2024, 3, 1, 10, 20, tzinfo=timezone.utc)
+ARRIVED_IN = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
 HOUR = timedelta(hours=1)
 
 
@@ -155,6 +158,17 @@ def day(n: int) -> datetime:
 
 def on(n: int) -> date:
     return day(n).date()
+
+
+def parsed(lake: Lake, table: LakeTable, *values: bytes | None) -> list[Row]:
+    """The rows of records with these values, in their order; no Kafka is asked."""
+    records = lake.spark.createDataFrame(
+        [(0, n, ARRIVED, value, 0, ARRIVED_IN) for n, value in enumerate(values)],
+        "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
+        "ingest_hour timestamp",
+    )
+    found = parse(records, table).toArrow().to_pylist()
+    return sorted(found, key=lambda row: row["kafka_offset"])
 
 
 def notes(topic: str, tombstones: bool = False) -> LakeTable:

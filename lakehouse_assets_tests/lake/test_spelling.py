@@ -1,7 +1,6 @@
 """The short way to tell a usual record says what the long way would."""
 
 import json
-from datetime import datetime, timezone
 from decimal import Decimal
 from typing import Any
 
@@ -13,11 +12,10 @@ from hypothesis import strategies as st
 from lakehouse_assets.lake import parse as parsing
 from lakehouse_assets.lake.contract import RawTable, column
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.spelling import spelled
-from lakehouse_assets.lake.table import LakeTable, raw_table
-from lakehouse_assets_tests.lake.tables import Row, notes
+from lakehouse_assets.lake.spelling import usual
+from lakehouse_assets.lake.table import raw_table
+from lakehouse_assets_tests.lake.tables import ARRIVED, notes, parsed
 
-MOMENT = datetime(2024, 3, 1, 10, 20, tzinfo=timezone.utc)
 TEXT = st.one_of(
     st.none(),
     st.text(max_size=6),
@@ -67,25 +65,15 @@ class Every(RawTable, name="raw.every"):
     inner = column("struct<at:timestamp,deep:struct<n:int,d:decimal(5,1)>>", "An object.")
 
 
-def rows(lake: Lake, values: list[bytes], table: LakeTable | None = None) -> list[Row]:
-    frame = lake.spark.createDataFrame(
-        [(0, n, MOMENT, value, 0, MOMENT) for n, value in enumerate(values)],
-        "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
-        "ingest_hour timestamp",
-    )
-    found = parsing.parse(frame, table or notes("any")).toArrow().to_pylist()
-    return sorted(found, key=lambda row: row["kafka_offset"])
-
-
 @tried(
     max_examples=3, deadline=None, phases=[Phase.generate], suppress_health_check=list(HealthCheck)
 )
 @given(values=st.lists(records(), min_size=150, max_size=150))
 def test_both_ways_read_the_same(lake: Lake, values: list[bytes]) -> None:
-    short = rows(lake, values)
+    short = parsed(lake, notes("any"), *values)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parsing, "spelled", lambda *_: "false")
-        long = rows(lake, values)
+        patch.setattr(parsing, "usual", lambda *_: "false")
+        long = parsed(lake, notes("any"), *values)
     for value, one, other in zip(values, short, long, strict=True):
         assert one == other, value
 
@@ -106,9 +94,9 @@ def test_usual_records_are_told_by_their_spelling(
     value = text.replace(f'"amount"{separators[1]}0', f'"amount"{separators[1]}{amount}').encode()
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parsing, "_unknown", lambda _: "not usual")  # keeps the bytes of all others
-        usual, other = rows(lake, [value, value + b" "])
-    assert (usual["_payload"], other["_payload"]) == (None, value + b" ")
-    assert usual["tags"] == other["tags"] == {"colour": "é", "shape": None}
+        short, long = parsed(lake, notes("any"), value, value + b" ")
+    assert (short["_payload"], long["_payload"]) == (None, value + b" ")
+    assert short["tags"] == long["tags"] == {"colour": "é", "shape": None}
 
 
 def test_every_type_has_a_spelling(lake: Lake) -> None:
@@ -121,11 +109,11 @@ def test_every_type_has_a_spelling(lake: Lake) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parsing, "_unknown", lambda _: "not usual")
         table = raw_table(Every, topic="every", group="test")
-        usual, timed = rows(lake, [text.encode(), later.encode()], table)
-    assert (usual["_error"], usual["_payload"]) == (None, None)
-    assert usual["inner"] == {"at": None, "deep": {"n": 1, "d": Decimal("1.5")}}
-    assert (timed["_error"], timed["inner"]["at"]) == (None, MOMENT)
+        plain, timed = parsed(lake, table, text.encode(), later.encode())
+    assert (plain["_error"], plain["_payload"]) == (None, None)
+    assert plain["inner"] == {"at": None, "deep": {"n": 1, "d": Decimal("1.5")}}
+    assert (timed["_error"], timed["inner"]["at"]) == (None, ARRIVED)
 
 
 def test_a_table_with_lists_or_without_fields_has_no_usual_record() -> None:
-    assert spelled("t", "j", [("names", "array<string>")]) == spelled("t", "j", []) == "false"
+    assert usual("t", "j", [("names", "array<string>")]) == usual("t", "j", []) == "false"

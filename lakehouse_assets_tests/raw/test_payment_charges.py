@@ -6,22 +6,9 @@ from decimal import Decimal
 
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.parse import parse
 from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
-from lakehouse_assets_tests.lake.tables import Row
+from lakehouse_assets_tests.lake.tables import ARRIVED, ARRIVED_IN, Row, parsed
 from lakehouse_assets_tests.support import rows
-
-ARRIVED = datetime(2024, 3, 1, 10, 20, tzinfo=timezone.utc)
-HOUR = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
-
-
-def raw(lake: Lake, *values: bytes | None) -> list[Row]:
-    records = lake.spark.createDataFrame(
-        [(0, n, ARRIVED, value, 0, HOUR) for n, value in enumerate(values)],
-        "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
-        "ingest_hour timestamp",
-    )
-    return parse(records, payment_charges).toArrow().to_pylist()
 
 
 def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:
@@ -31,19 +18,19 @@ def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:
         "metadata": {"order_id": "o1", "user_email": "a@b"}, "3ds_authenticated": "yes",
         "risk_score": 140, "created_at": "2024-03-01T10:00:00Z",
     }  # fmt: skip
-    (row,) = raw(lake, json.dumps(sent).encode())
+    (row,) = parsed(lake, payment_charges, json.dumps(sent).encode())
     assert {n: row[n] for n in sent} == sent | {
         "amount": Decimal("12.50"),
         "metadata": {"order_id": "o1", "user_email": "a@b", "subscription_id": None},
         "created_at": datetime(2024, 3, 1, 10, tzinfo=timezone.utc),
     }
-    assert (row["ingest_hour"], row["arrived_at"]) == (HOUR, ARRIVED)
+    assert (row["ingest_hour"], row["arrived_at"]) == (ARRIVED_IN, ARRIVED)
     assert row["_error"] is None and row["_payload"] is None
 
 
 def test_a_duplicate_a_late_one_a_null_and_rubbish_are_a_row_each(lake: Lake) -> None:
     late = b'{"event_id": "e0", "created_at": "2024-01-01T00:00:00Z"}'
-    found = raw(lake, late, late, None, b"rubbish", b'{"amount": "much"}')
+    found = parsed(lake, payment_charges, late, late, None, b"rubbish", b'{"amount": "much"}')
     assert [(r["kafka_offset"], r["event_id"], r["_error"], r["_payload"]) for r in found] == [
         (0, "e0", None, None),
         (1, "e0", None, None),
