@@ -124,7 +124,7 @@ def _materialize(
     hours_wanted: list[datetime],
     checks: list[str],
 ) -> Iterator[Result]:
-    by_hand = NEWS not in context.run_tags
+    by_hand = NEWS not in context.run.tags
     lake.lake.seconds.clear()
     try:
         if len(hours_wanted) > 1 and not table.topic:

@@ -1,7 +1,6 @@
 """What becomes of runs: one a source at a time, dead ones reported, old pruned, failures told.
 
-A run's process can vanish without a word. Its code server notices while it lives; when that was
-killed too, or the machine went down, Dagster's default launcher believes the run to be going on for
+A run's process can vanish without a word, and Dagster would believe the run to be going on for
 ever. Here the operating system is asked.
 """
 
@@ -18,8 +17,9 @@ from pathlib import Path
 from typing import Any
 
 import dagster as dg
-import psutil
 from dagster import DagsterRunStatus as Status
+
+from lakehouse_assets.services.forked import living, process_of
 
 SOURCE = "lakehouse/source"  # run tag: whose run it is; Dagster's queue and the sensors count by it
 FINISHED = [Status.SUCCESS, Status.FAILURE, Status.CANCELED]
@@ -29,8 +29,7 @@ UNFINISHED = [
 WITH_PROCESS = [Status.STARTING, Status.STARTED]
 
 LOOKED_AT = 50  # unfinished runs in one pass
-CLOCK_S = 1  # by which an event and the start of its process may be dated differently
-CODE_SERVER_S = 2  # in which a living code server has reported its dead child itself
+LOOK_AGAIN_S = 0.2
 FIRST_REST_S, LONGEST_REST_S = 10, 300
 _reaping = threading.Lock()  # the sensors of one code server tick side by side
 
@@ -41,12 +40,16 @@ ALERT_S = 5
 SAYABLE = {"Failure", "Held", "KafkaDown", "RecordsLost", "NotInOrder"}
 
 
-def in_flight(instance: dg.DagsterInstance, source: str) -> str:
-    """The run of a source that is not over, in words; empty if there is none."""
-    going = instance.get_runs(dg.RunsFilter(tags={SOURCE: source}, statuses=UNFINISHED), limit=1)
-    if not going:
-        return ""
-    return f"a run is already in flight: {going[0].run_id[:8]}, {going[0].status.value.lower()}"
+def in_flight(instance: dg.DagsterInstance, source: str, patience_s: float = 0) -> str:
+    """The run of a source that is still not over after that time, in words; empty if none is."""
+    deadline = time.monotonic() + patience_s
+    unfinished = dg.RunsFilter(tags={SOURCE: source}, statuses=UNFINISHED)
+    while going := instance.get_runs(unfinished, limit=1):
+        if time.monotonic() >= deadline:
+            status = going[0].status.value.lower()
+            return f"a run is already in flight: {going[0].run_id[:8]}, {status}"
+        time.sleep(LOOK_AGAIN_S)
+    return ""
 
 
 def resting(instance: dg.DagsterInstance, source: str) -> str:
@@ -69,9 +72,6 @@ def reap(instance: dg.DagsterInstance) -> list[str]:
     """Report runs as failed whose process is gone, so that they hold no slot and can be redone."""
     going = instance.get_runs(dg.RunsFilter(statuses=WITH_PROCESS), limit=LOOKED_AT)
     gone = [run.run_id for run in going if _process_gone(instance, run)]
-    if not gone:
-        return []
-    time.sleep(CODE_SERVER_S)
     reaped = []
     with _reaping:  # a failure that is reported twice is told twice
         for run_id in gone:
@@ -83,29 +83,11 @@ def reap(instance: dg.DagsterInstance) -> list[str]:
 
 
 def _process_gone(instance: dg.DagsterInstance, run: dg.DagsterRun) -> bool:
-    """Known to be dead, not merely unknown: a run on another machine is that machine's business."""
-    one_machine = "Sqlite" in type(instance.run_storage).__name__
-    if not one_machine and ".dagster/grpc_info" not in run.tags:
-        return False  # neither our code server's child nor stored where only this machine writes
-    events = instance.get_records_for_run(
-        run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=10
-    ).records
-    for event in events:
-        entry = event.event_log_entry
-        told = entry.dagster_event.engine_event_data.metadata if entry.dagster_event else {}
-        if "pid" in told:
-            return not _is_alive(int(str(told["pid"].value)), entry.timestamp)
-    return False  # no process has begun; run monitoring bounds how long that may take
-
-
-def _is_alive(pid: int, seen_at: float) -> bool:
-    """A process of that number that began later is somebody else's."""
-    try:
-        process = psutil.Process(pid)
-        same = process.create_time() <= seen_at + CLOCK_S
-        return same and process.status() != psutil.STATUS_ZOMBIE
-    except psutil.NoSuchProcess:
-        return False
+    """Known to be dead, not merely unknown: a run on another machine is that machine's business,
+    and run monitoring bounds how long one may take to begin.
+    """
+    known = process_of(instance, run)
+    return known is not None and living(*known) is None
 
 
 def prune(instance: dg.DagsterInstance, cursor: str) -> tuple[list[str], str]:

@@ -30,6 +30,7 @@ from lakehouse_assets.orchestration.names import HELD, HOUR_FORMAT, NEWS, asset_
 from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
+PATIENCE_S = 4  # of a tick, for a run to end: the next one begins at once, not at the next look
 DAILY = "0 4 * * *"  # UTC, when few people wait for a run
 
 
@@ -127,18 +128,21 @@ def _sensor(source: Source) -> dg.SensorDefinition:
         description=f"Looks for unread records of {topics} and starts one run at a time for them.",
     )
     def sensor(context: dg.SensorEvaluationContext) -> dg.RunRequest | dg.SkipReason:
-        return tick(context.instance, source)
+        return tick(context.instance, source, patience_s=PATIENCE_S)
 
     return sensor
 
 
-def tick(instance: dg.DagsterInstance, source: Source) -> dg.RunRequest | dg.SkipReason:
+def tick(
+    instance: dg.DagsterInstance, source: Source, patience_s: float = 0
+) -> dg.RunRequest | dg.SkipReason:
     """One run for the oldest hour with news, or the reason why not.
 
     There is no run key: Dagster would never again start a run under a key that it has seen.
     """
     runs.reap(instance)
-    wait = runs.in_flight(instance, source.group) or runs.resting(instance, source.group)
+    going = runs.in_flight(instance, source.group, patience_s)
+    wait = going or runs.resting(instance, source.group)
     if wait:
         return dg.SkipReason(wait)
     try:

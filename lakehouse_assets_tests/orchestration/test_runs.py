@@ -14,6 +14,7 @@ from dagster._core.events import EngineEventData
 from dagster._core.test_utils import create_run_for_test
 
 from lakehouse_assets.orchestration import runs
+from lakehouse_assets.services import forked
 
 STARTED, SUCCESS = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.SUCCESS
 HOURS = dg.StaticPartitionsDefinition(["one", "two"])
@@ -72,7 +73,7 @@ def test_a_process_that_began_after_the_run_is_somebody_elses(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = run_in(os.getpid(), instance)
-    monkeypatch.setattr(runs, "CLOCK_S", -1_000_000)  # as if this process had begun long after
+    monkeypatch.setattr(forked, "CLOCK_S", -1_000_000)  # as if this process had begun long after
     assert runs.reap(instance) == [run.run_id]
 
 
