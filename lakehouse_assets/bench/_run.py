@@ -1,4 +1,4 @@
-"""One run as the daemon's launcher makes it: a fresh process that loads the definitions and runs.
+"""One run in a process of its own, which loads the definitions first: the slow way to launch it.
 
     python -m lakehouse_assets.bench._run 2026-01-01-00:00 raw.payment_charges staging…
 
