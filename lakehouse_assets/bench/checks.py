@@ -172,11 +172,7 @@ def _in_turns(
 
 
 def _judge(stored: "DataFrame") -> dict[str, int]:
-    from pyspark.sql import functions as F
-
-    rules = RULED.all_rules()
-    judged = stored.withColumn("_new", F.expr(quality.failures(rules)))
-    row = judged.agg(*quality.counts(rules, "_new")).first()
+    row = stored.agg(*quality.broken(RULED.all_rules())).first()
     return {name: int(count) for name, count in row.asDict().items()} if row else {}
 
 

@@ -36,8 +36,7 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
     except NoTable:
         return Report(0, 0, [quality.Verdict(r, 0, 0, []) for r in rules])
     judged = _judged(lake, table, head, hours)
-    masked = judged.withColumn("_new", F.expr(quality.failures(rules)))
-    row = masked.agg(F.count(F.lit(1)).alias("rows"), *quality.counts(rules, "_new")).first()
+    row = judged.agg(F.count(F.lit(1)).alias("rows"), *quality.broken(rules)).first()
     counted = row.asDict() if row else {"rows": 0}
     keys = _rows(lake, table, head, hours).groupBy(*table.contract.key()).count()
     repeated = keys.where("count > 1").count()

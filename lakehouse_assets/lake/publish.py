@@ -18,7 +18,7 @@ from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake, full_name
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, Observation
+    from pyspark.sql import Column, DataFrame, Observation
 
 PROPERTY = f"spark.sql.iceberg.snapshot-property.{STAMP}"
 
@@ -138,37 +138,32 @@ def _meant(change: Change) -> dict[str, int]:
 
 
 def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
+    """Write the rows and count them, and the rules over them, in one pass."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    rules = contract.all_rules()
-    noted = Observation()
-    target = full_name(contract.name, branch)
-    columns = list(contract.columns)
-    merging = change.mode == "merge"
-    aggregates = (
-        [F.expr("count_if(_op != 'D')"), F.expr("count_if(_op != 'I')")]
-        if merging
-        else [F.count(F.lit(1)), F.lit(0)]
-    )
-    frame = change.frame if merging else change.frame.withColumn("_new", F.expr(_mask(contract)))
-    checks = [] if contract.refuses else quality.counts(rules, "_new")
-    if merging and not contract.refuses:
-        old = quality.counts(rules, "_old")
-        checks = [(a - b).alias(r.name) for a, b, r in zip(checks, old, rules, strict=True)]
+    noted, target = Observation(), full_name(contract.name, branch)
+    commit = F.lit(change.stamp.commit).cast("bigint").alias(COMMIT)
+    frame = change.frame.select("*", commit)
+    if change.mode == "merge":
+        counts = [F.expr("count_if(_op != 'D')"), F.expr("count_if(_op != 'I')")]
+        failed = _difference(contract)
+    else:  # exactly the columns to write: a later select would copy every row once more
+        counts = [F.count(F.lit(1)), F.lit(0)]
+        failed = [] if contract.refuses else quality.broken(contract.all_rules())
+        frame = frame if "_copies" in frame.columns else frame.select(*_quoted(contract))
     if "_copies" in change.frame.columns:
-        checks.append(F.expr("coalesce(max(_copies), 1)").alias("copies"))
-    named = [a.alias(n) for a, n in zip(aggregates, ("stored", "removed"), strict=True)]
-    frame = frame.observe(noted, *named, *checks)
-    frame = frame.withColumn(COMMIT, F.lit(change.stamp.commit).cast("bigint"))
+        failed = [*failed, F.expr("coalesce(max(_copies), 1)").alias("copies")]
+    named = [a.alias(n) for a, n in zip(counts, ("stored", "removed"), strict=True)]
+    frame = frame.observe(noted, *named, *failed)
     lake.spark.conf.set(PROPERTY, json.dumps(asdict(change.stamp)))
     try:
-        if merging:
+        if change.mode == "merge":
             _merge(frame, contract, target, change.where)
         elif change.mode == "append":
-            frame.select(*_quoted(columns), COMMIT).writeTo(target).append()
+            frame.select(*_quoted(contract)).writeTo(target).append()
         else:
-            frame.select(*_quoted(columns), COMMIT).writeTo(target).overwrite(F.expr(change.where))
+            frame.select(*_quoted(contract)).writeTo(target).overwrite(F.expr(change.where))
     finally:
         lake.spark.conf.unset(PROPERTY)
     # Spark drops the whole plan, counters too, when it sees that nothing can come out of it.
@@ -179,16 +174,18 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     return counted
 
 
-def _mask(contract: type[Table]) -> str:
-    return "0L" if contract.refuses else quality.failures(contract.all_rules())
+def _difference(contract: type[Table]) -> "list[Column]":
+    """How many more rows break each rule after the merge than before it."""
+    rules = () if contract.refuses else contract.all_rules()
+    pairs = zip(quality.counts(rules, "_new"), quality.counts(rules, "_old"), strict=True)
+    return [(new - old).alias(r.name) for (new, old), r in zip(pairs, rules, strict=True)]
 
 
 def _merge(frame: "DataFrame", contract: type[Table], target: str, where: str) -> None:
     from pyspark.sql import functions as F
 
-    columns = [*contract.columns, COMMIT]
     same = [f"{target}.`{k}` <=> s.`{k}`" for k in contract.key()]
-    values = {f"`{c}`": F.col(f"s.`{c}`") for c in columns}
+    values = {c: F.col(f"s.{c}") for c in _quoted(contract)}
     mine = re.sub(r"(`\w+`)", rf"{target}.\1", where)  # both sides have the column
     merge = frame.alias("s").mergeInto(target, F.expr(" and ".join([*same, f"({mine})"])))
     merge = merge.whenMatched(F.expr("s._op = 'D'")).delete()
@@ -215,8 +212,8 @@ def _execute(merge: Any) -> None:
     merge._callback(info)
 
 
-def _quoted(columns: list[str]) -> list[str]:
-    return [f"`{c}`" for c in columns]
+def _quoted(contract: type[Table]) -> list[str]:
+    return [f"`{c}`" for c in (*contract.columns, COMMIT)]
 
 
 def _recount(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
@@ -228,7 +225,6 @@ def _recount(lake: Lake, contract: type[Table], branch: str, change: Change) -> 
     rows = lake.spark.table(full_name(contract.name, branch))
     if change.stamp.hour:
         rows = rows.where(f"ingest_hour = timestamp'{change.stamp.hour}'")
-    rows = rows.withColumn("_new", F.expr(_mask(contract)))
-    checks = quality.counts(contract.all_rules(), "_new")
+    checks = quality.broken(contract.all_rules())
     row = rows.agg(F.count(F.lit(1)).alias("rows"), *checks).first()
     return {k: int(v) for k, v in row.asDict().items()} if row else {}

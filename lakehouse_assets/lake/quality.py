@@ -29,8 +29,17 @@ def failures(rules: tuple[Rule, ...]) -> str:
     return " | ".join(bits) or "0L"
 
 
+def broken(rules: tuple[Rule, ...]) -> "list[Column]":
+    """Aggregates: how many rows break each rule."""
+    from pyspark.sql import functions as F
+
+    # Not count_if, for which Spark would add columns to every row and take them away again.
+    failed = [F.expr(f"coalesce(sum(if({rule.passes()}, 0L, 1L)), 0L)") for rule in rules]
+    return [column.alias(rule.name) for column, rule in zip(failed, rules, strict=True)]
+
+
 def counts(rules: tuple[Rule, ...], mask: str) -> "list[Column]":
-    """Aggregates for `observe`: how many rows break each rule."""
+    """The same where each row already has its failures, as a mask."""
     from pyspark.sql import functions as F
 
     bit = [F.expr(f"coalesce(sum(({mask} >> {i}) & 1L), 0L)") for i in range(len(rules))]

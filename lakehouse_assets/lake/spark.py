@@ -17,6 +17,8 @@ SESSION = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
     "spark.sql.shuffle.partitions": "2",
+    # Kafka by its newer reader: the older one, the default, turns each record to a Row and back.
+    "spark.sql.sources.useV1SourceList": "",
     # The JIT leaves longer methods interpreted: then Spark shall make several of one.
     "spark.sql.codegen.hugeMethodLimit": "8000",
     # Constraints inferred from cleaning expressions grow without bound: gigabytes to plan one join.
