@@ -7,8 +7,8 @@ from lakehouse_assets.lake.table import LakeTable, discover
 from lakehouse_assets.orchestration.asset import to_assets, topic_spec
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import failed_runs, old_runs
-from lakehouse_assets.orchestration.sensors import data_quality, source_sensors
-from lakehouse_assets.orchestration.standing import standing_checks
+from lakehouse_assets.orchestration.sensors import source_sensors
+from lakehouse_assets.orchestration.standing import data_quality, standing_checks
 
 
 def tables() -> dict[str, LakeTable]:

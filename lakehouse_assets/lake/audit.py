@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import quality, versions
 from lakehouse_assets.lake.catalog import NoTable
+from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import iso
@@ -13,9 +14,6 @@ from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
-
-
-FEW = 100_000  # rows that are looked through after every write, if some of them fail a rule
 
 
 @dataclass
@@ -47,24 +45,34 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
 
 
 def examples(
-    lake: Lake, table: LakeTable, hours: list[datetime], failing: list[quality.Verdict]
+    lake: Lake,
+    table: LakeTable,
+    hours: list[datetime],
+    before: Head,
+    failing: list[quality.Verdict],
 ) -> dict[str, list[dict[str, Any]]]:
-    """Rows of the partition or table that fail. To look for few among many is left to the audit."""
-    if not failing or failing[0].rows > FEW:
+    """Rows that fail, of those that came after `before`."""
+    if not failing:
         return {}
     with lake.phase("examples"):
-        judged = _judged(lake, table, lake.catalog.head(table.name), hours)
-        return quality.examples(judged, table.contract, [v.rule for v in failing])
+        rows = _judged(lake, table, lake.catalog.head(table.name), hours, before)
+        return quality.examples(rows, table.contract, [v.rule for v in failing])
 
 
-def _judged(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":
+def _judged(
+    lake: Lake, table: LakeTable, head: Head, hours: list[datetime], before: Head | None = None
+) -> "DataFrame":
     """What the rules are about: stored rows, or what a refusing table's transform was given."""
     if not table.contract.refuses:
-        return _rows(lake, table, head, hours)
-    frames = {
-        arg: _of_hours(lake.at(lake.catalog.head(p.name)), hours)
-        for arg, p in table.parents.items()
-    }
+        rows = _rows(lake, table, head, hours)
+        return rows.where(f"{COMMIT} > {before.stamp.commit}") if before else rows
+    frames = {}
+    for arg, parent in table.parents.items():
+        pin = lake.catalog.head(parent.name)
+        read = before.stamp.progress.get(parent.name, [0])[0] if before else 0
+        is_news = 0 < read < pin.stamp.commit  # else the hour was made anew from what was there
+        rows = _of_hours(lake.at(pin), hours)
+        frames[arg] = rows.where(f"{COMMIT} > {read}") if is_news else rows
     return versions.transformed(table, frames)
 
 

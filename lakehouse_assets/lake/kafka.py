@@ -66,24 +66,23 @@ class Kafka:
 
     def _offsets(self, name: str, partitions: list[int], spec: OffsetSpec) -> Offsets:
         wanted = {TopicPartition(name, p): spec for p in partitions}
-        options = {"isolation_level": IsolationLevel.READ_COMMITTED}
+        options: dict[str, Any] = {"isolation_level": IsolationLevel.READ_COMMITTED}
         answers = self._ask(self._admin.list_offsets, wanted, **options)
         return {tp.partition: result.offset for tp, result in answers.items()}
 
-    def _ask(self, call: Any, what: Any, **options: Any) -> dict[Any, Any]:
-        for attempt in range(ATTEMPTS):
-            try:
-                futures = call(what, request_timeout=TIMEOUT_S, **options)
-                return {k: future.result(timeout=TIMEOUT_S + 1) for k, future in futures.items()}
-            except KafkaException as error:
-                if error.args[0].name() == "UNKNOWN_TOPIC_OR_PART":
-                    raise NoTopic(str(error.args[0].str())) from error
-                if error.args[0].name() not in ELECTING or attempt == ATTEMPTS - 1:
-                    raise self._down(error) from error
-                time.sleep(PAUSE_S)
-            except TimeoutError as error:
+    def _ask(self, call: Any, what: Any, tries: int = ATTEMPTS, **options: Any) -> dict[Any, Any]:
+        try:
+            futures = call(what, request_timeout=TIMEOUT_S, **options)
+            return {k: future.result(timeout=TIMEOUT_S + 1) for k, future in futures.items()}
+        except KafkaException as error:
+            if error.args[0].name() == "UNKNOWN_TOPIC_OR_PART":
+                raise NoTopic(str(error.args[0].str())) from error
+            if error.args[0].name() not in ELECTING or tries == 1:
                 raise self._down(error) from error
-        raise AssertionError("the last attempt returns or raises")
+        except TimeoutError as error:
+            raise self._down(error) from error
+        time.sleep(PAUSE_S)
+        return self._ask(call, what, tries - 1, **options)
 
     def _down(self, error: Exception) -> KafkaDown:
         return KafkaDown(

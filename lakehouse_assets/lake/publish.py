@@ -143,16 +143,14 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     from pyspark.sql import functions as F
 
     noted, target = Observation(), full_name(contract.name, branch)
-    commit = F.lit(change.stamp.commit).cast("bigint").alias(COMMIT)
-    frame = change.frame.select("*", commit)
+    frame = change.frame.withColumn(COMMIT, F.lit(change.stamp.commit).cast("bigint"))
     if change.mode == "merge":
         counts = [F.expr("count_if(_op != 'D')"), F.expr("count_if(_op != 'I')")]
         failed = _difference(contract)
-    else:  # exactly the columns to write: a later select would copy every row once more
+    else:
         counts = [F.count(F.lit(1)), F.lit(0)]
         failed = [] if contract.refuses else quality.broken(contract.all_rules())
-        frame = frame if "_copies" in frame.columns else frame.select(*_quoted(contract))
-    if "_copies" in change.frame.columns:
+    if "_copies" in frame.columns:
         failed = [*failed, F.expr("coalesce(max(_copies), 1)").alias("copies")]
     named = [a.alias(n) for a, n in zip(counts, ("stored", "removed"), strict=True)]
     frame = frame.observe(noted, *named, *failed)
@@ -160,10 +158,9 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     try:
         if change.mode == "merge":
             _merge(frame, contract, target, change.where)
-        elif change.mode == "append":
-            frame.select(*_quoted(contract)).writeTo(target).append()
         else:
-            frame.select(*_quoted(contract)).writeTo(target).overwrite(F.expr(change.where))
+            rows = frame.select(*_quoted(contract)).writeTo(target)
+            rows.append() if change.mode == "append" else rows.overwrite(F.expr(change.where))
     finally:
         lake.spark.conf.unset(PROPERTY)
     # Spark drops the whole plan, counters too, when it sees that nothing can come out of it.

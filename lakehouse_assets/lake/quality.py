@@ -88,24 +88,20 @@ def judged(contract: type[Table], tally: dict[str, Any]) -> int:
 def examples(
     frame: "DataFrame", contract: type[Table], rules: list[Rule]
 ) -> dict[str, list[dict[str, Any]]]:
-    """Up to five rows that break each of `rules`, from one query; PII is masked."""
+    """Up to five rows that break each of `rules`, from one pass; PII is masked."""
     from pyspark.sql import functions as F
+    from pyspark.sql.window import Window
 
     if not rules:
         return {}
-    hits = [
-        frame.where(f"not {rule.passes()}")
-        .limit(EXAMPLES)
-        .select(
-            F.lit(rule.name).alias("_rule"), F.to_json(F.struct(*_shown(contract))).alias("row")
-        )
-        for rule in rules
-    ]
-    union = hits[0]
-    for more in hits[1:]:
-        union = union.unionAll(more)
+    broken = F.array(*[F.expr(f"if({rule.passes()}, null, '{rule.name}')") for rule in rules])
+    hits = frame.withColumn("_broken", F.array_compact(broken)).where("size(_broken) > 0")
+    each = hits.withColumn("_rule", F.explode("_broken"))
+    place = F.row_number().over(Window.partitionBy("_rule").orderBy(*contract.key()))
+    few = each.withColumn("_place", place).where(f"_place <= {EXAMPLES}")
     found: dict[str, list[dict[str, Any]]] = {rule.name: [] for rule in rules}
-    for row in union.collect():
+    shown = F.to_json(F.struct(*_shown(contract))).alias("row")
+    for row in few.select("_rule", shown).collect():
         found[row["_rule"]].append(json.loads(row["row"]))
     return found
 

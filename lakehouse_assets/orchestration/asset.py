@@ -22,6 +22,7 @@ from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import report
 from lakehouse_assets.orchestration.names import (
     HELD,
+    METADATA,
     NEWS,
     UNIQUE,
     asset_key,
@@ -70,8 +71,8 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
         can_subset=True,
         partitions_def=hours() if table.hourly else None,
         backfill_policy=dg.BackfillPolicy.single_run() if table.hourly else None,
-        pool="metadata" if table.layer == "metadata" else None,
-        op_tags={"dagster/priority": "-1"} if table.layer == "metadata" else None,  # marts first
+        pool=METADATA if table.layer == METADATA else None,
+        op_tags={"dagster/priority": "-1"} if table.layer == METADATA else None,  # marts first
     )
     def run(context: dg.AssetExecutionContext, lake: LakeResource) -> Iterator[Result]:
         wanted = sorted(k.name for k in context.selected_asset_check_keys)
@@ -114,7 +115,7 @@ def riding(wanted: list[LakeTable]) -> list[dg.AssetCheckKey]:
     """The checks of a run by sensor. The lake's own accounts are checked daily: a check is three
     events to store.
     """
-    return [spec.key for t in wanted if t.layer != "metadata" for spec in check_specs(t)]
+    return [spec.key for t in wanted if t.layer != METADATA for spec in check_specs(t)]
 
 
 def _materialize(

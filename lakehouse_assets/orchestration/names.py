@@ -9,6 +9,7 @@ from lakehouse_assets import settings
 NEWS = "lakehouse/news"  # run tag of the sensor: take the news, do not compute the hour anew
 HELD = "publishes"  # the check that is red while a batch is held
 UNIQUE = "key_is_unique"
+METADATA = "metadata"  # the layer of the lake's tables about itself
 HOUR_FORMAT = "%Y-%m-%d-%H:%M"
 
 

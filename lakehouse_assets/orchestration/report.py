@@ -25,7 +25,8 @@ def results(
     tallies = [t for t in head.tallies if t["hour"] == label] if head else []
     verdicts = quality.verdicts(table.contract, tallies[0]) if tallies else []
     failing = [v for v in verdicts if not v.passed and v.rule.name in wanted]
-    shown = audit.examples(lake.lake, table, hours, failing) if outcome.published else {}
+    before = outcome.published[0].head if outcome.published else None
+    shown = audit.examples(lake.lake, table, hours, before, failing) if before else {}
     given = {v.rule.name: check_result(table, v, shown.get(v.rule.name, [])) for v in verdicts}
     for name in wanted:
         if name in given:

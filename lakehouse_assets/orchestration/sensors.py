@@ -1,4 +1,4 @@
-"""What starts runs by itself: one sensor per source, and the daily look at every rule.
+"""What starts runs by itself: one sensor per source.
 
 A tick compares offsets in Kafka with what the raw tables say they have, and every table's progress
 with its parents' heads. It starts no Spark and keeps no memory: the tables' own commits are the
@@ -10,6 +10,7 @@ missing, and one run per source carries the news to the marts in order. A table 
 sources is downstream of both, so either's sensor brings it up to date.
 """
 
+import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
@@ -26,12 +27,12 @@ from lakehouse_assets.lake.position import RecordsLost, first_open_hour, positio
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
 from lakehouse_assets.orchestration.asset import riding
-from lakehouse_assets.orchestration.names import HELD, HOUR_FORMAT, NEWS, asset_key
+from lakehouse_assets.orchestration.names import HELD, HOUR_FORMAT, METADATA, NEWS, asset_key
 from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
 PATIENCE_S = 4  # of a tick, for a run to end: the next one begins at once, not at the next look
-DAILY = "0 4 * * *"  # UTC, when few people wait for a run
+METADATA_S = 60  # how often the tables about the lake follow a busy source; an idle one at once
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,8 @@ def look(source: Source) -> Look:
     for table in source.about:
         if table.name not in held and (found.tables or _is_out_of_date(table, heads, source)):
             found.tables.append(table)
+    if any(t.layer != METADATA for t in found.tables):
+        found.tables = [t for t in found.tables if t.layer != METADATA or _is_due(heads[t.name])]
     if found.hour is None and any(t.hourly for t in found.tables):
         found.hour = _last_hour(heads, source)
     return found
@@ -98,23 +101,6 @@ def look(source: Source) -> Look:
 
 def source_sensors(tables: dict[str, LakeTable]) -> list[dg.SensorDefinition]:
     return [_sensor(source) for source in sources(tables)]
-
-
-def data_quality() -> dg.ScheduleDefinition:
-    """Every rule over every table as it stands, not only over the newest batch."""
-    job = dg.define_asset_job(
-        "data_quality",
-        selection=dg.AssetSelection.all_asset_checks(),
-        description="Executes every check of every table over all rows; writes nothing.",
-        tags={SOURCE: "data_quality"},
-    )
-    return dg.ScheduleDefinition(
-        name="data_quality_daily",
-        job=job,
-        cron_schedule=DAILY,
-        execution_timezone="UTC",
-        default_status=dg.DefaultScheduleStatus.RUNNING,
-    )
 
 
 def _sensor(source: Source) -> dg.SensorDefinition:
@@ -223,6 +209,10 @@ def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) ->
     others = [heads[t.name] for t in source.tables if t.layer != about.layer]
     made = [h for h in others if h.snapshot_id >= 0]
     return any(told.get(h.name) != [h.stamp.commit, h.stamp.epoch] for h in made)
+
+
+def _is_due(head: Head) -> bool:
+    return time.time() - head.published_ms / 1000 >= METADATA_S
 
 
 def _is_held(table: LakeTable, head: Head) -> bool:
