@@ -160,12 +160,24 @@ def _hour(table: "LakeTable", partition: str) -> datetime:
         known.append(hour.strftime(HOUR_FORMAT))
         hour += timedelta(hours=1)
     if partition not in known:
-        near = common.nearest(partition, known[:-1001:-1])  # of those equally alike the newest
         raise click.ClickException(
             f"{table.name} has no partition {partition}. They go from {known[0]} to {known[-1]}; "
-            f"near it: {', '.join(near) or known[-1]}."
+            f"near it: {', '.join(_near(partition, known)) or known[-1]}."
         )
-    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=timezone.utc)
+    return _moment(partition)
+
+
+def _near(partition: str, known: list[str]) -> list[str]:
+    """By time; by letters where no time was named."""
+    try:
+        asked = _moment(partition)
+    except ValueError:
+        return common.nearest(partition, known[:-1001:-1])  # of those equally alike the newest
+    return sorted(known, key=lambda label: abs(_moment(label) - asked))[:3]
+
+
+def _moment(label: str) -> datetime:
+    return datetime.strptime(label, HOUR_FORMAT).replace(tzinfo=timezone.utc)
 
 
 @click.command()

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake import quality, versions
 from lakehouse_assets.lake.catalog import NoTable
@@ -10,18 +10,21 @@ from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import iso
+from lakehouse_assets.lake.quality import Examples, Verdict
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+FEW = 100_000  # rows that are looked through after a write whose own rows have no example
 
 
 @dataclass
 class Report:
     rows: int
     repeated_keys: int
-    verdicts: list[quality.Verdict]
-    examples: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
+    verdicts: list[Verdict]
+    examples: Examples = field(default_factory=dict)
     held: list[str] = field(default_factory=list)
 
 
@@ -32,31 +35,28 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
     try:
         head = lake.catalog.head(table.name)
     except NoTable:
-        return Report(0, 0, [quality.Verdict(r, 0, 0, []) for r in rules])
+        return Report(0, 0, [Verdict(r, 0, 0, []) for r in rules])
     judged = _judged(lake, table, head, hours)
     row = judged.agg(F.count(F.lit(1)).alias("rows"), *quality.broken(rules)).first()
     counted = row.asDict() if row else {"rows": 0}
     keys = _rows(lake, table, head, hours).groupBy(*table.contract.key()).count()
     repeated = keys.where("count > 1").count()
-    found = [quality.Verdict(r, int(counted[r.name]), counted["rows"], []) for r in rules]
+    found = [Verdict(r, int(counted[r.name]), counted["rows"], []) for r in rules]
     failing = [v.rule for v in found if not v.passed]
     shown = quality.examples(judged, table.contract, failing)
     return Report(counted["rows"], repeated, found, shown, sorted(head.held))
 
 
 def examples(
-    lake: Lake,
-    table: LakeTable,
-    hours: list[datetime],
-    before: Head,
-    failing: list[quality.Verdict],
-) -> dict[str, list[dict[str, Any]]]:
-    """Rows that fail, of those that came after `before`."""
-    if not failing:
-        return {}
+    lake: Lake, table: LakeTable, hours: list[datetime], before: Head, failing: list[Verdict]
+) -> Examples:
+    """Rows that fail, of those that came after `before`; if none does, and few rows, of all."""
+    head, rules = lake.catalog.head(table.name), [v.rule for v in failing]
     with lake.phase("examples"):
-        rows = _judged(lake, table, lake.catalog.head(table.name), hours, before)
-        return quality.examples(rows, table.contract, [v.rule for v in failing])
+        found = quality.examples(_judged(lake, table, head, hours, before), table.contract, rules)
+        if older := [v.rule for v in failing if not found[v.rule.name] and v.rows <= FEW]:
+            found |= quality.examples(_judged(lake, table, head, hours), table.contract, older)
+    return found
 
 
 def _judged(
@@ -77,11 +77,8 @@ def _judged(
 
 
 def _rows(lake: Lake, table: LakeTable, head: Head, hours: list[datetime]) -> "DataFrame":
-    rows = lake.at(head)
-    return _of_hours(rows, hours) if table.topic else rows
+    return _of_hours(lake.at(head), hours if table.topic else [])
 
 
 def _of_hours(rows: "DataFrame", hours: list[datetime]) -> "DataFrame":
-    if not hours:
-        return rows
-    return rows.where(" or ".join(f"ingest_hour = timestamp'{iso(h)}'" for h in hours))
+    return rows.where(" or ".join(f"ingest_hour = timestamp'{iso(h)}'" for h in hours) or "true")

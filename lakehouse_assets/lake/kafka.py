@@ -5,6 +5,7 @@ Progress is the table's own; nothing here is committed back to Kafka.
 """
 
 import time
+from concurrent.futures import TimeoutError as FutureTimeout  # Python 3.10 has two
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
@@ -79,7 +80,7 @@ class Kafka:
                 raise NoTopic(str(error.args[0].str())) from error
             if error.args[0].name() not in ELECTING or tries == 1:
                 raise self._down(error) from error
-        except TimeoutError as error:
+        except FutureTimeout as error:
             raise self._down(error) from error
         time.sleep(PAUSE_S)
         return self._ask(call, what, tries - 1, **options)

@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 MAX_RULES = 62  # bits of a bigint
 EXAMPLES = 5
+MANY = 20_000  # failing rows that examples are chosen from, which bounds their sorting
 MASK = "•••"
+Examples = dict[str, list[dict[str, Any]]]  # by the rule they break
 
 
 def failures(rules: tuple[Rule, ...]) -> str:
@@ -85,21 +87,21 @@ def judged(contract: type[Table], tally: dict[str, Any]) -> int:
     return int(tally["read"] if contract.refuses else tally["rows"])
 
 
-def examples(
-    frame: "DataFrame", contract: type[Table], rules: list[Rule]
-) -> dict[str, list[dict[str, Any]]]:
-    """Up to five rows that break each of `rules`, from one pass; PII is masked."""
+def examples(frame: "DataFrame", contract: type[Table], rules: list[Rule]) -> Examples:
+    """Up to five rows for each rule, out of MANY that break one, in one pass; PII is masked."""
     from pyspark.sql import functions as F
     from pyspark.sql.window import Window
 
     if not rules:
         return {}
     broken = F.array(*[F.expr(f"if({rule.passes()}, null, '{rule.name}')") for rule in rules])
-    hits = frame.withColumn("_broken", F.array_compact(broken)).where("size(_broken) > 0")
+    hits = (
+        frame.withColumn("_broken", F.array_compact(broken)).where("size(_broken) > 0").limit(MANY)
+    )
     each = hits.withColumn("_rule", F.explode("_broken"))
     place = F.row_number().over(Window.partitionBy("_rule").orderBy(*contract.key()))
     few = each.withColumn("_place", place).where(f"_place <= {EXAMPLES}")
-    found: dict[str, list[dict[str, Any]]] = {rule.name: [] for rule in rules}
+    found: Examples = {rule.name: [] for rule in rules}
     shown = F.to_json(F.struct(*_shown(contract))).alias("row")
     for row in few.select("_rule", shown).collect():
         found[row["_rule"]].append(json.loads(row["row"]))

@@ -25,8 +25,8 @@ def results(
     tallies = [t for t in head.tallies if t["hour"] == label] if head else []
     verdicts = quality.verdicts(table.contract, tallies[0]) if tallies else []
     failing = [v for v in verdicts if not v.passed and v.rule.name in wanted]
-    before = outcome.published[0].head if outcome.published else None
-    shown = audit.examples(lake.lake, table, hours, before, failing) if before else {}
+    before = outcome.published[-1].head if outcome.published else None
+    shown = audit.examples(lake.lake, table, hours, before, failing) if before and failing else {}
     given = {v.rule.name: check_result(table, v, shown.get(v.rule.name, [])) for v in verdicts}
     for name in wanted:
         if name in given:
@@ -74,6 +74,8 @@ def check_result(
     }
     if examples:
         metadata["examples"] = dg.MetadataValue.json(examples)
+    elif not verdict.passed:
+        metadata["examples"] = "none in the newest batch; execute this check alone to see some"
     if not verdict.passed and table.contract.refuses:
         metadata["next step"] = "`lakehouse quarantine list` shows the rows that were set aside"
     measured = table.layer in ("raw", "staging")

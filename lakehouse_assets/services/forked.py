@@ -13,9 +13,9 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from platform import node
 from typing import Any, NoReturn
@@ -24,9 +24,15 @@ import dagster as dg
 import psutil
 from dagster._config.config_schema import UserConfigSchema
 from dagster._core.events import EngineEventData
+from dagster._core.instance import InstanceRef
 from dagster._core.launcher.base import LaunchRunContext, RunLauncher
 from dagster._grpc.types import ExecuteRunArgs
-from dagster._serdes import ConfigurableClass, ConfigurableClassData, serialize_value
+from dagster._serdes import (
+    ConfigurableClass,
+    ConfigurableClassData,
+    deserialize_value,
+    serialize_value,
+)
 
 from lakehouse_assets.services.host import ServiceError, alive
 
@@ -38,6 +44,7 @@ NEEDED = (
     "pyspark.sql.connect.session", "pyspark.sql.functions",
 )  # fmt: skip
 IMPORTED_WITHIN_S = 60  # by a new nursery, on a busy machine
+LOCAL = ".dagster/grpc_info"  # tag of a run whose process Dagster's code server started
 CLOCK_S = 1  # by which an event and the start of its process may be dated differently
 
 
@@ -72,7 +79,7 @@ class ForkingLauncher(RunLauncher[Any], ConfigurableClass):
         with self._one_at_a_time:
             if self._nursery is None or not self._nursery.is_fit():
                 self.dispose()
-                self._nursery = Nursery()
+                self._nursery = Nursery(self._instance.get_ref())
             pid = self._nursery.fork(serialize_value(args))
         where = {"pid": dg.MetadataValue.text(str(pid)), "host": dg.MetadataValue.text(node())}
         self._instance.report_engine_event(
@@ -82,13 +89,14 @@ class ForkingLauncher(RunLauncher[Any], ConfigurableClass):
     def terminate(self, run_id: str) -> bool:
         """As Ctrl-C does: the run notes that it was cancelled and closes what it opened."""
         run = self._instance.get_run_by_id(run_id)
-        known = process_of(self._instance, run) if run and not run.is_finished else None
-        process = living(*known) if known else None
-        if run is None or process is None:
+        if run is None or run.is_finished:
             return False
-        self._instance.report_run_canceling(run)
-        process.send_signal(signal.SIGINT)
-        return True
+        self._instance.report_run_canceling(run)  # a run that has no process yet will get none
+        known = process_of(self._instance, run)
+        process = living(*known) if known else None
+        if process is not None:
+            process.send_signal(signal.SIGINT)
+        return process is not None or known is None
 
     def dispose(self) -> None:
         if self._nursery is not None:
@@ -99,16 +107,15 @@ class ForkingLauncher(RunLauncher[Any], ConfigurableClass):
 class Nursery:
     """The handle on the process; this file, run as a program, is the process."""
 
-    def __init__(self) -> None:
-        self._born = time.time()
+    def __init__(self, instance: InstanceRef) -> None:
+        self._code = _code()
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "lakehouse_assets.services.forked"],
+            [sys.executable, "-m", "lakehouse_assets.services.forked", serialize_value(instance)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1,
         )  # fmt: skip
 
     def is_fit(self) -> bool:
-        newest = max(file.stat().st_mtime for file in PACKAGE.rglob("*.py"))
-        return self._process.poll() is None and newest < self._born
+        return self._process.poll() is None and self._code == _code()
 
     def fork(self, args: str) -> int:
         """The pid of a new process that executes the run."""
@@ -131,21 +138,31 @@ class Nursery:
         self._process.stdout.close()
 
 
+def _code() -> dict[Path, int]:
+    """Our files and when each was changed; an editor's lock or a file just deleted is none."""
+    found = {}
+    for file in PACKAGE.rglob("*.py"):
+        with suppress(FileNotFoundError):
+            found[file] = file.stat().st_mtime_ns
+    return found
+
+
 def process_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> tuple[int, float] | None:
     """The pid of a run and when it was told of, if it is one of this machine's.
 
-    A run without a host was begun by hand; where only this machine writes it is one of ours.
+    Whose run it is: named by our launcher; by Dagster's own, which only starts local ones; or, as
+    for a run begun by hand, known because storage in a file has one machine's runs only.
     """
-    one_machine = "Sqlite" in type(instance.run_storage).__name__
+    local = "Sqlite" in type(instance.run_storage).__name__ or LOCAL in run.tags
     events = instance.get_records_for_run(
         run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=10
     ).records
     for event in events:
         entry = event.event_log_entry
         told = entry.dagster_event.engine_event_data.metadata if entry.dagster_event else {}
-        if "pid" in told:
-            here = told["host"].value == node() if "host" in told else one_machine
-            return (int(str(told["pid"].value)), entry.timestamp) if here else None
+        here = local or ("host" in told and told["host"].value == node())
+        if "pid" in told and here:
+            return int(str(told["pid"].value)), entry.timestamp
     return None
 
 
@@ -168,7 +185,8 @@ def main() -> None:
     try:
         for name in NEEDED:
             importlib.import_module(name)
-        with dg.DagsterInstance.get() as instance:  # whose storage imports more when it is asked
+        given = deserialize_value(sys.argv[1], InstanceRef)  # the environment may name none
+        with dg.DagsterInstance.from_ref(given) as instance:  # it imports more when it is asked
             instance.get_runs_count()
     except Exception as error:
         traceback.print_exc()

@@ -3,8 +3,12 @@
 from datetime import datetime
 from random import Random
 
+import pytest
+
+from lakehouse_assets.lake import audit as audit_module
+from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.advance import advance, rebuild
-from lakehouse_assets.lake.audit import audit
+from lakehouse_assets.lake.audit import audit, examples
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
@@ -94,6 +98,23 @@ def test_what_staging_refuses_is_not_stored_and_counted_once(lake: Lake) -> None
         6, {"id_present": 1, "at_present": 0, "amount_not_negative": 1, "amount_at_most_100": 1,
             "even": 2},
     )  # fmt: skip
+
+
+def test_examples_are_of_the_news_and_of_all_only_where_those_have_none_and_rows_are_few(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(lake, EVENTS, event(1, None), event(2, "b", amount=-5))
+    advance(lake, STAGED, hour_of(now()))
+    add(lake, EVENTS, event(3, "c", amount=-6), event(4, "d"))
+    outcome = advance(lake, STAGED, hour_of(now()))
+    assert outcome.head and outcome.tally
+    failing = [v for v in quality.verdicts(Staged, outcome.tally) if not v.passed]
+    before = outcome.published[-1].head
+    shown = examples(lake, STAGED, [], before, failing)
+    assert [row["amount"] for row in shown["amount_not_negative"]] == [-6]
+    assert [row["amount"] for row in shown["id_present"]] == [event(1, None)["amount"]]
+    monkeypatch.setattr(audit_module, "FEW", 3)  # of the four that were read
+    assert examples(lake, STAGED, [], before, failing)["id_present"] == []
 
 
 def test_a_table_that_was_never_made_has_nothing_to_complain_of(lake: Lake) -> None:

@@ -89,6 +89,30 @@ def materialize(instance: dg.DagsterInstance, partition: str) -> str:
     return dg.materialize([table], instance=instance, partition_key=partition).run_id
 
 
+def test_a_run_of_another_source_is_not_in_flight(instance: dg.DagsterInstance) -> None:
+    create_run_for_test(instance, status=STARTED, tags={runs.SOURCE: "weather"})
+    assert runs.in_flight(instance, "payments") == ""
+    assert "already in flight" in runs.in_flight(instance, "weather")
+
+
+def test_the_end_of_a_run_in_flight_is_waited_for(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = create_run_for_test(instance, status=STARTED, tags={runs.SOURCE: "payments"})
+    monkeypatch.setattr(runs.time, "sleep", lambda _: instance.report_run_canceled(run))
+    assert runs.in_flight(instance, "payments", patience_s=60) == ""
+
+
+def test_after_one_failure_the_next_tick_tries_again_after_two_it_waits(
+    instance: dg.DagsterInstance,
+) -> None:
+    failed = dg.DagsterRunStatus.FAILURE
+    create_run_for_test(instance, status=failed, tags={runs.SOURCE: "payments"})
+    assert runs.resting(instance, "payments") == ""
+    create_run_for_test(instance, status=failed, tags={runs.SOURCE: "payments"})
+    assert "the last 2 runs failed" in runs.resting(instance, "payments")
+
+
 def test_old_runs_are_pruned_but_never_a_partitions_newest(
     instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:

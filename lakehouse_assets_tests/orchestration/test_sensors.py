@@ -19,6 +19,7 @@ from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets.marts import payments_daily
+from lakehouse_assets.orchestration import sensors
 from lakehouse_assets.orchestration.asset import to_asset
 from lakehouse_assets.orchestration.names import HOUR_FORMAT, NEWS
 from lakehouse_assets.orchestration.resource import LakeResource
@@ -113,6 +114,22 @@ def test_caught_up_tables_are_nothing_new(
     assert reason(tick(instance, payments())) == "nothing new, lag 0 records"
 
 
+def test_metadata_follows_a_busy_source_once_a_minute_and_an_idle_one_at_once(
+    lake: Lake, topic: str, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    everything = [t.name for t in payments().tables]
+    produce(events())
+    catch_up(lake)
+    produce(events())
+    busy = asked(tick(instance, payments()))
+    assert busy == [name for name in everything if not name.startswith("metadata.")]
+    catch_up(lake, *busy)
+    assert asked(tick(instance, payments())) == everything[len(busy) :]
+    produce(events())
+    monkeypatch.setattr(sensors, "METADATA_S", 0)
+    assert asked(tick(instance, payments())) == everything
+
+
 def test_of_two_hours_the_older_comes_first_and_is_finished_first(
     lake: Lake, topic: str, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -197,20 +214,10 @@ def test_one_run_in_flight_is_enough(topic: str, instance: dg.DagsterInstance) -
     assert "a run is already in flight" in reason(tick(instance, payments()))
 
 
-def test_a_run_of_another_source_does_not_count(topic: str, instance: dg.DagsterInstance) -> None:
+def test_a_source_whose_runs_failed_rests(topic: str, instance: dg.DagsterInstance) -> None:
     produce(events())
-    create_run_for_test(instance, status=dg.DagsterRunStatus.STARTED, tags={SOURCE: "weather"})
-    assert RAW in asked(tick(instance, payments()))
-
-
-def test_after_one_failure_the_next_tick_tries_again_after_two_it_waits(
-    topic: str, instance: dg.DagsterInstance
-) -> None:
-    produce(events())
-    failed = dg.DagsterRunStatus.FAILURE
-    create_run_for_test(instance, status=failed, tags={SOURCE: "payments"})
-    assert RAW in asked(tick(instance, payments()))
-    create_run_for_test(instance, status=failed, tags={SOURCE: "payments"})
+    for _ in range(2):
+        create_run_for_test(instance, status=dg.DagsterRunStatus.FAILURE, tags={SOURCE: "payments"})
     assert "the last 2 runs failed" in reason(tick(instance, payments()))
 
 
