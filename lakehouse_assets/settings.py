@@ -16,6 +16,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 PORTS = {
     "dagster": 3000,
+    "dagster_code": 4266,
     "kafka": 9092,
     "kafka_controller": 9093,
     "spark": 15002,

@@ -14,7 +14,7 @@ from typing import Any
 from lakehouse_assets.bench._lab import doing, lab, say
 from lakehouse_assets.commands.readback import arrivals
 from lakehouse_assets.lake.catalog import Catalog, NoTable
-from lakehouse_assets.services.dagster import Daemon, Webserver
+from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
 from lakehouse_assets.sources.payments import TOPIC, Event, charges
@@ -40,7 +40,7 @@ def run(minutes: float = 5.0, rate: int = 500, seed: int = 7, warmup: int = 60) 
     """
     with lab(Kafka(), Spark()) as place:
         ensure_topic(TOPIC)
-        for service in (Daemon(), Webserver()):
+        for service in (CodeServer(), Daemon(), Webserver()):
             place.services.append(service)  # stopped first, so that a run can say why it ended
             with doing(f"starting {service.name}"):
                 service.start()

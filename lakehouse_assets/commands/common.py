@@ -67,21 +67,22 @@ def nearest(name: str, known: Sequence[str]) -> list[str]:
 
 def services() -> "list[list[Service]]":
     """All of them, in the order in which they start; those of one group start side by side."""
-    from lakehouse_assets.services.dagster import Daemon, Webserver
+    from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
     from lakehouse_assets.services.generator import SOURCES, Generator
     from lakehouse_assets.services.kafka import Kafka
     from lakehouse_assets.services.spark import Spark
 
-    return [[Kafka(), Spark(), Webserver(), Daemon()], [Generator(s) for s in SOURCES]]
+    dagster: list[Service] = [Webserver(), Daemon()]
+    return [[Kafka(), Spark(), CodeServer()], dagster, [Generator(s) for s in SOURCES]]
 
 
 def chosen(names: Sequence[str]) -> "list[Service]":
-    """The services of those names, `dagster` being two of them; all if none is named."""
+    """The services of those names, `dagster` being three of them; all if none is named."""
     found = {s.name: s for group in services() for s in group}
     for name in names:
         if name not in found:
             raise click.ClickException(unknown("service", name, found))
-    wanted = {*names, *(["dagster-daemon"] if "dagster" in names else [])} if names else set(found)
+    wanted = {n for n in found if n in names or n.split("-")[0] in names} if names else set(found)
     return [service for name, service in found.items() if name in wanted]
 
 

@@ -79,16 +79,16 @@ def _run(
     from lakehouse_assets.commands import compare, readback
     from lakehouse_assets.sources.payments import TOPIC
 
-    groups = common.services()
-    if busy := [s.name for s in groups[1] if s.status().state == "running"]:
+    *groups, generators = common.services()
+    if busy := [s.name for s in generators if s.status().state == "running"]:
         raise click.ClickException(
             f"{busy[0]} is sending events, so the end would never stand still. "
             f"Stop it first: lakehouse down {busy[0]}"
         )
     kafka = [s for s in groups[0] if s.name == "kafka"]
-    others = [s for s in groups[0] if s.name != "kafka"]
+    others = [[s for s in group if s.name != "kafka"] for group in groups]
     with ThreadPoolExecutor(1) as pool:  # the burst need not wait for Spark
-        rest = pool.submit(running.start, others, started, console)
+        rest = pool.submit(running.start_groups, others, started, console)
         running.start(kafka, started, console)
         before, sent = readback.ends(TOPIC), readback.Sent()
         _send(console, events, seed, sent)

@@ -41,6 +41,14 @@ def start(group: "Sequence[Service]", started: "list[Service]", console: "Consol
         _raise_first(futures)
 
 
+def start_groups(
+    groups: "Sequence[Sequence[Service]]", started: "list[Service]", console: "Console"
+) -> None:
+    """One group after the other."""
+    for group in groups:
+        start(group, started, console)
+
+
 def stop(services: "Sequence[Service]", console: "Console") -> int:
     """Those that run, dependants first; how many there were.
 

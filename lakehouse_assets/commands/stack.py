@@ -48,8 +48,7 @@ def up(names: tuple[str, ...], seconds: float | None, no_generate: bool) -> None
     started: list[Service] = []
     with running.interruptible():
         try:
-            for group in wanted:
-                running.start(group, started, console)
+            running.start_groups(wanted, started, console)
             _tell(console, [s.name for s in services])
             if watching:
                 live.watch(console, seconds, live.headline(services))
@@ -185,11 +184,12 @@ def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service
             every = [*SOURCES, *known]
             raise click.ClickException(common.unknown("service or source", name, every))
     sources = [n for n in names if n in SOURCES] if names else list(SOURCES)
-    if not sources:
-        return [common.chosen(names)], False
-    generators = {f"generate-{s}" for s in sources} if not no_generate else set()
-    named = generators | {n for n in names if n not in SOURCES}
-    return [everything[0], [s for s in everything[1] if s.name in named]], True
+    if sources:  # which need everything but other sources
+        generators = {f"generate-{s}" for s in sources} if not no_generate else set()
+        named = generators | {*names} | {s.name for group in everything[:-1] for s in group}
+    else:
+        named = {s.name for s in common.chosen(names)}
+    return [[s for s in group if s.name in named] for group in everything], bool(sources)
 
 
 def _tell(console: "Console", names: list[str]) -> None:

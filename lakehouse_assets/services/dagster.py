@@ -1,7 +1,10 @@
-"""Dagster's two programs: the webserver with the UI; the daemon with sensors and schedules.
+"""Dagster's three programs: the code server, which has loaded our definitions; the webserver with
+the UI; the daemon with sensors and schedules.
 
-Both work on one instance under `<home>/dagster`, whose dagster.yaml is a copy of the one in the
-repository's root. Whatever they started, code servers and runs, ends with them.
+All work on one instance under `<home>/dagster`, whose dagster.yaml is a copy of the one in the
+repository's root. With a code server of their own, as a plain workspace.yaml gives them, webserver
+and daemon would load the definitions twice, the daemon once a minute. What they started ends with
+them.
 """
 
 import contextlib
@@ -19,10 +22,10 @@ from urllib.request import ProxyHandler, build_opener
 import psutil
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import HOST, ServiceError, carrying, ended, locked
+from lakehouse_assets.services.host import HOST, ServiceError, carrying, ended, listening, locked
 from lakehouse_assets.services.service import MARK, Service
 
-WORKSPACE = settings.ROOT / "workspace.yaml"
+LOCATION = "lakehouse_assets"
 HEARTBEAT_S = 180  # the daemon writes one every 30 s; a busy machine may be late
 LEFTOVER_PATIENCE_S = 5  # for a run to note that it was stopped
 MAKE_INSTANCE = """
@@ -34,6 +37,11 @@ with DagsterInstance.get() as instance:
 
 def dagster_home() -> Path:
     return settings.home() / "dagster"
+
+
+def workspace() -> Path:
+    """Names the code server; webserver and daemon are told of it by this file."""
+    return dagster_home() / "workspace.yaml"
 
 
 def dagster_env() -> dict[str, str]:
@@ -59,6 +67,9 @@ class _DagsterService(Service):
             root = settings.ROOT / "dagster.yaml"
             if root.exists():
                 shutil.copyfile(root, home / "dagster.yaml")
+            server = {"host": HOST, "port": settings.port("dagster_code")}
+            named = {"grpc_server": server | {"location_name": LOCATION}}
+            workspace().write_text(json.dumps({"load_from": [named]}))  # which is YAML, too
             if (home / "ready").exists():
                 return
             done = subprocess.run(
@@ -92,6 +103,21 @@ class _DagsterService(Service):
                     process.kill()
 
 
+class CodeServer(_DagsterService):
+    """Its port opens when the definitions are loaded; *Reload definitions* loads them anew."""
+
+    name = "dagster-code"
+    port_names = ("dagster_code",)
+
+    def command(self) -> list[str]:
+        program = [sys.executable, "-m", "dagster", "code-server", "start", "-h", HOST]
+        where = ["-p", str(settings.port("dagster_code")), "--location-name", LOCATION]
+        return [*program, *where, "-m", f"{LOCATION}.definitions"]
+
+    def probe(self) -> bool:
+        return listening(settings.port("dagster_code"))
+
+
 class Webserver(_DagsterService):
     name = "dagster"
     port_names = ("dagster",)
@@ -102,7 +128,7 @@ class Webserver(_DagsterService):
 
     def command(self) -> list[str]:
         program = [sys.executable, "-m", "dagster_webserver", "-h", HOST]
-        return [*program, "-p", str(settings.port("dagster")), "-w", str(WORKSPACE)]
+        return [*program, "-p", str(settings.port("dagster")), "-w", str(workspace())]
 
     def probe(self) -> bool:
         try:
@@ -117,7 +143,7 @@ class Daemon(_DagsterService):
     name = "dagster-daemon"
 
     def command(self) -> list[str]:
-        return [sys.executable, "-m", "dagster._daemon", "run", "-w", str(WORKSPACE)]
+        return [sys.executable, "-m", "dagster._daemon", "run", "-w", str(workspace())]
 
     def probe(self) -> bool:
         """Has it written a heartbeat lately, and since it was started?"""
