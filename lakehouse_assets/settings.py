@@ -14,6 +14,8 @@ from urllib.parse import urlsplit
 
 ROOT = Path(__file__).resolve().parents[1]
 
+HOUR_FORMAT = "%Y-%m-%d-%H:%M"  # of an hourly partition's name, UTC
+
 PORTS = {
     "dagster": 3000,
     "dagster_code": 4266,
@@ -92,12 +94,16 @@ def reaching_ourselves(env: Mapping[str, str]) -> dict[str, str]:
     return {**env, "no_proxy": said, "NO_PROXY": said}
 
 
+def parse_hour(partition: str) -> datetime:
+    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=timezone.utc)
+
+
 def first_hour() -> datetime:
     """The first hourly partition: the hour of first set-up, kept in a file; it takes everything
     older.
     """
     if stated := os.environ.get("LAKEHOUSE_FIRST_HOUR"):
-        return datetime.strptime(stated, "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)
+        return parse_hour(stated)
     file = home() / "first_hour"
     if not file.exists():
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -109,4 +115,4 @@ def first_hour() -> datetime:
             pass
         finally:
             mine.unlink()
-    return datetime.strptime(file.read_text(), "%Y-%m-%d-%H:%M").replace(tzinfo=timezone.utc)
+    return parse_hour(file.read_text())

@@ -19,7 +19,6 @@ from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import Lab, catch_up, counting, doing, environment, lab, say
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.orchestration.names import HOUR_FORMAT
 from lakehouse_assets.orchestration.sensors import Look, Source, look, sources
 from lakehouse_assets.services.dagster import Daemon, dagster_env
 from lakehouse_assets.services.kafka import Kafka
@@ -199,7 +198,7 @@ def _forget() -> None:
 
 
 def _partition(found: Look) -> str:
-    return f"{found.hour:{HOUR_FORMAT}}" if found.hour else ""
+    return f"{found.hour:{settings.HOUR_FORMAT}}" if found.hour else ""
 
 
 def _timed_run(found: Look) -> float:

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
 TABLE = click.argument("table", metavar="TABLE")
 YES = click.option("--yes", is_flag=True, help="Do not ask.")
-HOUR_FORMAT = "%Y-%m-%d-%H:%M"
 LOOKS = ("show", "describe", "desc", "explain")  # statements that only look and are no queries
 WRITES = (
     "insert", "update", "delete", "merge", "create", "drop", "alter", "truncate", "call", "replace",
@@ -157,27 +156,23 @@ def _hour(table: "LakeTable", partition: str) -> datetime:
     hour, last = settings.first_hour(), datetime.now(timezone.utc)
     known = []
     while hour <= last:
-        known.append(hour.strftime(HOUR_FORMAT))
+        known.append(hour.strftime(settings.HOUR_FORMAT))
         hour += timedelta(hours=1)
     if partition not in known:
         raise click.ClickException(
             f"{table.name} has no partition {partition}. They go from {known[0]} to {known[-1]}; "
             f"near it: {', '.join(_near(partition, known)) or known[-1]}."
         )
-    return _moment(partition)
+    return settings.parse_hour(partition)
 
 
 def _near(partition: str, known: list[str]) -> list[str]:
     """By time; by letters where no time was named."""
     try:
-        asked = _moment(partition)
+        asked = settings.parse_hour(partition)
     except ValueError:
         return common.nearest(partition, known[:-1001:-1])  # of those equally alike the newest
-    return sorted(known, key=lambda label: abs(_moment(label) - asked))[:3]
-
-
-def _moment(label: str) -> datetime:
-    return datetime.strptime(label, HOUR_FORMAT).replace(tzinfo=timezone.utc)
+    return sorted(known, key=lambda label: abs(settings.parse_hour(label) - asked))[:3]
 
 
 @click.command()

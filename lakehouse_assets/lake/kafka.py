@@ -67,8 +67,8 @@ class Kafka:
 
     def _offsets(self, name: str, partitions: list[int], spec: OffsetSpec) -> Offsets:
         wanted = {TopicPartition(name, p): spec for p in partitions}
-        options: dict[str, Any] = {"isolation_level": IsolationLevel.READ_COMMITTED}
-        answers = self._ask(self._admin.list_offsets, wanted, **options)
+        committed = IsolationLevel.READ_COMMITTED
+        answers = self._ask(self._admin.list_offsets, wanted, isolation_level=committed)
         return {tp.partition: result.offset for tp, result in answers.items()}
 
     def _ask(self, call: Any, what: Any, tries: int = ATTEMPTS, **options: Any) -> dict[Any, Any]:

@@ -94,11 +94,9 @@ def examples(frame: "DataFrame", contract: type[Table], rules: list[Rule]) -> Ex
 
     if not rules:
         return {}
-    broken = F.array(*[F.expr(f"if({rule.passes()}, null, '{rule.name}')") for rule in rules])
-    hits = (
-        frame.withColumn("_broken", F.array_compact(broken)).where("size(_broken) > 0").limit(MANY)
-    )
-    each = hits.withColumn("_rule", F.explode("_broken"))
+    names = F.array(*[F.expr(f"if({rule.passes()}, null, '{rule.name}')") for rule in rules])
+    hits = frame.withColumn("_broken", F.array_compact(names)).where("size(_broken) > 0")
+    each = hits.limit(MANY).withColumn("_rule", F.explode("_broken"))
     place = F.row_number().over(Window.partitionBy("_rule").orderBy(*contract.key()))
     few = each.withColumn("_place", place).where(f"_place <= {EXAMPLES}")
     found: Examples = {rule.name: [] for rule in rules}

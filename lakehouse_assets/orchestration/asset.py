@@ -27,7 +27,6 @@ from lakehouse_assets.orchestration.names import (
     UNIQUE,
     asset_key,
     hours,
-    parse_hour,
     topic_key,
 )
 from lakehouse_assets.orchestration.resource import LakeResource
@@ -78,7 +77,7 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
         wanted = sorted(k.name for k in context.selected_asset_check_keys)
         partitioned = context.has_partition_key or context.has_partition_key_range
         keys = context.partition_keys if table.hourly and partitioned else []
-        hours_wanted = [parse_hour(k) for k in keys]
+        hours_wanted = [settings.parse_hour(k) for k in keys]
         if context.selected_asset_keys:
             yield from _materialize(context, lake, table, hours_wanted, wanted)
         else:

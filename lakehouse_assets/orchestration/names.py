@@ -1,7 +1,5 @@
 """Names that Dagster's side of the engine shares: keys, partitions, tags, checks."""
 
-from datetime import datetime, timezone
-
 import dagster as dg
 
 from lakehouse_assets import settings
@@ -10,18 +8,13 @@ NEWS = "lakehouse/news"  # run tag of the sensor: take the news, do not compute 
 HELD = "publishes"  # the check that is red while a batch is held
 UNIQUE = "key_is_unique"
 METADATA = "metadata"  # the layer of the lake's tables about itself
-HOUR_FORMAT = "%Y-%m-%d-%H:%M"
 
 
 def hours() -> dg.HourlyPartitionsDefinition:
     """From the hour of first set-up to the open hour, which is included."""
     return dg.HourlyPartitionsDefinition(
-        start_date=settings.first_hour(), end_offset=1, fmt=HOUR_FORMAT, timezone="UTC"
+        start_date=settings.first_hour(), end_offset=1, fmt=settings.HOUR_FORMAT, timezone="UTC"
     )
-
-
-def parse_hour(partition: str) -> datetime:
-    return datetime.strptime(partition, HOUR_FORMAT).replace(tzinfo=timezone.utc)
 
 
 def asset_key(name: str) -> dg.AssetKey:

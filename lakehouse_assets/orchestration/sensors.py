@@ -27,7 +27,7 @@ from lakehouse_assets.lake.position import RecordsLost, first_open_hour, positio
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
 from lakehouse_assets.orchestration.asset import riding
-from lakehouse_assets.orchestration.names import HELD, HOUR_FORMAT, METADATA, NEWS, asset_key
+from lakehouse_assets.orchestration.names import HELD, METADATA, NEWS, asset_key
 from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
@@ -142,7 +142,7 @@ def tick(
         return dg.SkipReason("; ".join([f"nothing new, lag {found.lag} records", *found.notes]))
     hour = found.hour or hour_of(now())
     return dg.RunRequest(
-        partition_key=f"{hour:{HOUR_FORMAT}}" if any(t.hourly for t in wanted) else None,
+        partition_key=f"{hour:{settings.HOUR_FORMAT}}" if any(t.hourly for t in wanted) else None,
         asset_selection=[asset_key(t.name) for t in wanted],
         asset_check_keys=riding(wanted),
         tags={NEWS: "true", SOURCE: source.group},

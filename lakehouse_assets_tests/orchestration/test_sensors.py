@@ -21,7 +21,7 @@ from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets.marts import payments_daily
 from lakehouse_assets.orchestration import sensors
 from lakehouse_assets.orchestration.asset import to_asset
-from lakehouse_assets.orchestration.names import HOUR_FORMAT, NEWS
+from lakehouse_assets.orchestration.names import NEWS
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets.orchestration.sensors import Source, sources, tick
@@ -90,7 +90,7 @@ def test_news_is_one_run_of_everything_downstream_for_its_hour(
     assert asked(answer)[0] == RAW
     assert all(name.startswith("metadata.") for name in asked(answer)[-2:])
     assert isinstance(answer, dg.RunRequest)
-    assert answer.partition_key == f"{hour_of(now()):{HOUR_FORMAT}}"
+    assert answer.partition_key == f"{hour_of(now()):{settings.HOUR_FORMAT}}"
     assert answer.tags == {NEWS: "true", SOURCE: "payments"}
     assert answer.run_key is None
 
@@ -134,7 +134,7 @@ def test_of_two_hours_the_older_comes_first_and_is_finished_first(
     lake: Lake, topic: str, instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     this_hour = hour_of(now())
-    monkeypatch.setenv("LAKEHOUSE_FIRST_HOUR", f"{this_hour - 30 * HOUR:{HOUR_FORMAT}}")
+    monkeypatch.setenv("LAKEHOUSE_FIRST_HOUR", f"{this_hour - 30 * HOUR:{settings.HOUR_FORMAT}}")
     fresh_topic(TOPIC)
     ensure_topic(TOPIC, config={"message.timestamp.type": "CreateTime"})
     older = this_hour - 3 * HOUR
@@ -142,7 +142,7 @@ def test_of_two_hours_the_older_comes_first_and_is_finished_first(
     send_at(now(), *events(5))
     first = tick(instance, payments())
     assert isinstance(first, dg.RunRequest)
-    assert first.partition_key == f"{older:{HOUR_FORMAT}}"
+    assert first.partition_key == f"{older:{settings.HOUR_FORMAT}}"
     advance(lake, tables()[RAW], older)  # and there its run dies
     second = tick(instance, payments())
     assert RAW not in asked(second) and STAGING in asked(second)
@@ -151,7 +151,7 @@ def test_of_two_hours_the_older_comes_first_and_is_finished_first(
         advance(lake, table, older if table.hourly else None)
     third = tick(instance, payments())
     assert isinstance(third, dg.RunRequest)
-    assert third.partition_key == f"{this_hour:{HOUR_FORMAT}}"
+    assert third.partition_key == f"{this_hour:{settings.HOUR_FORMAT}}"
 
 
 def send_at(moment: datetime, *given: Event) -> None:
@@ -170,7 +170,7 @@ def test_a_crash_between_two_tables_is_healed_without_news(
     answer = tick(instance, payments())
     assert asked(answer) == [t.name for t in payments().tables if t.name != RAW]
     assert isinstance(answer, dg.RunRequest)
-    assert answer.partition_key == f"{hour_of(now()):{HOUR_FORMAT}}"
+    assert answer.partition_key == f"{hour_of(now()):{settings.HOUR_FORMAT}}"
 
 
 def test_a_crash_before_the_last_tables_is_healed_without_an_hour(
