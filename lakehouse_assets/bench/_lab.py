@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from socket import AF_INET, SOCK_DGRAM, socket
 from typing import TYPE_CHECKING
 
 import psutil
 
 from lakehouse_assets import settings
 from lakehouse_assets.commands.running import interruptible, uninterrupted
-from lakehouse_assets.services.host import ServiceError, free
+from lakehouse_assets.services.host import HOST, ServiceError, free
 from lakehouse_assets.services.service import Service, start_all
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ TRIES = 100  # random port ranges
 HOURS = 48  # hours of a topic that one catching up goes through
 SAMPLE_S = 0.1
 LINE_EVERY_S = 60
+_CLAIMS: list[ExitStack] = []  # UDP sockets on the ports that were given out
 
 
 class Lab:
@@ -93,9 +95,23 @@ def free_port_offset() -> int:
     """All ports free, and below those that the system gives to outgoing connections."""
     for _ in range(TRIES):
         offset = random.randrange(1_000, 17_000)
-        if all(free(port + offset) for port in settings.PORTS.values()):
+        ports = [port + offset for port in settings.PORTS.values()]
+        if all(map(free, ports)) and _claimed(ports):
             return offset
     raise ServiceError(f"no free range of ports after {TRIES} tries; what occupies so many?")
+
+
+def _claimed(ports: list[int]) -> bool:
+    """Whether nobody else is about to use them: their UDP sides are ours until we end."""
+    with ExitStack() as claim:
+        for port in ports:
+            side = claim.enter_context(socket(AF_INET, SOCK_DGRAM))
+            try:
+                side.bind((HOST, port))
+            except OSError:
+                return False
+        _CLAIMS.append(claim.pop_all())
+    return True
 
 
 @contextmanager
