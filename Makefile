@@ -19,7 +19,8 @@ ifneq ($(CLEAR),)
 endif
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test up down restart wipe status logs bench lint lock
+FEEDS := charges refunds disputes subscriptions
+.PHONY: help setup demo test up down restart wipe status logs bench lint lock $(FEEDS) payments stop
 .NOTPARALLEL:
 
 help: ## this list
@@ -52,6 +53,17 @@ status: | $(LAKEHOUSE) ## services, tables, lag, last checks
 
 logs: | $(LAKEHOUSE) ## follow the services' logs
 	@$(LAKEHOUSE) logs --follow $(ARGS)
+
+payments: setup ## send all payment events in the background; make charges, refunds, disputes, subscriptions: one feed
+	@$(LAKEHOUSE) up kafka
+	@$(LAKEHOUSE) generate payments --background $(ARGS)
+
+$(FEEDS): setup
+	@$(LAKEHOUSE) up kafka
+	@$(LAKEHOUSE) generate payments --only $@ --background $(ARGS)
+
+stop: | $(LAKEHOUSE) ## stop sending events
+	@$(LAKEHOUSE) down generate
 
 bench: setup ## measure, e.g. make bench ARGS="ingest --json"
 	@$(LAKEHOUSE) bench $(ARGS)

@@ -20,7 +20,9 @@ from pyspark.sql import DataFrame, SparkSession
 
 from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import free_port_offset
+from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.contract import COMMIT, Table
+from lakehouse_assets.lake.lake import Lake
 
 Row = dict[str, Any]
 
@@ -72,6 +74,14 @@ def rows(spark: SparkSession, contract: type[Table], *given: Row) -> DataFrame:
     assert not unknown, f"{contract.name} has no column {sorted(unknown)}"
     schema = ", ".join(f"`{n}` {t}" for n, t in types.items())
     return spark.createDataFrame([tuple(row.get(n) for n in types) for row in given], schema)
+
+
+def broken_rules(lake: Lake, contract: type[Table], *given: Row) -> list[str]:
+    """The names of the rules that each row breaks, in the contract's order; '' for a good one."""
+    rules = contract.all_rules()
+    why = quality.reasons(rules, f"({quality.failures(rules)})")
+    found = rows(lake.spark, contract, *given).selectExpr(f"{why} as why")
+    return [row["why"] for row in found.collect()]
 
 
 def stored(name: str, *columns: str) -> list[Row]:

@@ -13,8 +13,7 @@ from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.sources import payments_truth as truth
-from lakehouse_assets.sources.payments import TOPIC, Dirt, charges
+from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, charges, truth
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets_tests.lake.tables import own_lake
 from lakehouse_assets_tests.support import (
@@ -30,7 +29,8 @@ COMMANDS = (
     "demo", "up", "down", "restart", "wipe", "status", "logs", "generate", "query", "rebuild",
     "release", "accept-gap", "drop", "quarantine", "bench", "chaos",
 )  # fmt: skip
-DIRT = Dirt(malformed=0.02, null_value=0.01, missing_charge_id=0.01, negative_amount=0.01)
+RAW, MART = "raw.payment_charges", "marts.payments_daily"
+DIRT = Dirt(malformed=0.02, null_value=0.01, missing_key=0.01, negative_amount=0.01)
 
 
 def catch_up(lake: Lake) -> None:
@@ -42,8 +42,8 @@ def catch_up(lake: Lake) -> None:
 def filled(stack: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lake]:
     """All tables, made of a few hundred dirty charges; what a test breaks it mends."""
     with own_lake(tmp_path_factory.mktemp("cli") / "a lake") as lake:
-        fresh_topic(TOPIC)
-        ensure_topic(TOPIC)
+        fresh_topic(CHARGES)
+        ensure_topic(CHARGES)
         produce(charges(7, 400, now() - timedelta(seconds=400), DIRT))
         catch_up(lake)
         yield lake
@@ -99,7 +99,7 @@ def test_a_background_generator_is_a_service_with_a_log(filled: Lake) -> None:
     try:
         assert last_line(said("status", "--json"))["services"]["generate-payments"]["pid"]
         assert "runs already" in refused("generate", "payments", "--background")
-        assert TOPIC in said("logs", "generate-payments")
+        assert CHARGES in said("logs", "generate-payments")
     finally:
         assert "generate-payments stopped" in said("down", "generate-payments")
     catch_up(filled)
@@ -111,7 +111,7 @@ def test_status_tells_of_tables_what_the_catalog_says(filled: Lake) -> None:
         table = found["tables"][name]
         assert (table["rows"], table["commit"]) == (head.rows, head.stamp.commit)
         assert table["snapshots"] == head.snapshots and not table["held"]
-    raw, mart = found["tables"][truth.RAW], found["tables"][truth.MART]
+    raw, mart = found["tables"][RAW], found["tables"][MART]
     assert raw["lag"] == 0 and mart["behind"] == 0
     assert found["checks"]["passed"] > 30 and found["checks"]["failed"] == 0
 
@@ -126,28 +126,28 @@ def test_the_glance_knows_the_catalogs_own_names() -> None:
 
 def test_a_query_reads_and_never_writes(filled: Lake) -> None:
     counted = last_line(said("query", "select count(*) as n from marts.payments_daily", "--json"))
-    assert counted["rows"] == [{"n": len(stored(truth.MART))}]
-    shown = said("query", f"select event_id from {truth.STAGING} -- all", "--limit", "5")
+    assert counted["rows"] == [{"n": len(stored(MART))}]
+    shown = said("query", "select event_id from staging.stg_payment_charges -- all", "--limit", "5")
     assert len(shown.strip().splitlines()) == 6
-    before = filled.catalog.head(truth.MART)
-    assert "only reads" in refused("query", f"delete from {truth.MART}")
+    before = filled.catalog.head(MART)
+    assert "only reads" in refused("query", f"delete from {MART}")
     assert "Error" in refused(
-        "query", f"with x as (select 1) insert into {truth.MART} select * from x"
+        "query", f"with x as (select 1) insert into {MART} select * from x"
     )
-    assert filled.catalog.head(truth.MART) == before
+    assert filled.catalog.head(MART) == before
 
 
 def test_a_wrong_query_gets_a_short_answer(filled: Lake) -> None:
     assert "Did you mean marts.payments_daily" in refused(
         "query", "select * from marts.payment_daily"
     )
-    wrong = refused("query", f"select nope from {truth.MART}")
+    wrong = refused("query", f"select nope from {MART}")
     assert "`nope` cannot be resolved" in wrong and "line 1" in wrong
     assert len(wrong.splitlines()) < 5
 
 
 def test_quarantine_lists_what_the_generator_planted(filled: Lake) -> None:
-    expected = truth.expected(read_back(TOPIC))[truth.QUARANTINE]
+    expected = truth.expected(read_back(TOPICS))[truth.QUARANTINE]
     found = last_line(said("quarantine", "list", "--json"))
     assert found["quarantined"] == len(expected) > 10
     listed = {(r["stage"], r["reason"]): r["records"] for r in found["reasons"]}
@@ -167,50 +167,50 @@ def test_quarantine_shows_records_with_what_is_private_masked(filled: Lake) -> N
 
 
 def test_a_replay_without_a_fix_changes_nothing(filled: Lake) -> None:
-    before = filled.catalog.head(truth.RAW)
-    assert "nothing changes" in said("quarantine", "replay", truth.RAW)
-    assert filled.catalog.head(truth.RAW) == before
-    assert "only raw tables" in refused("quarantine", "replay", truth.MART)
+    before = filled.catalog.head(RAW)
+    assert "nothing changes" in said("quarantine", "replay", RAW)
+    assert filled.catalog.head(RAW) == before
+    assert "only raw tables" in refused("quarantine", "replay", MART)
 
 
 def test_a_rebuild_leaves_the_same_rows(filled: Lake) -> None:
-    before = stored(truth.MART)
-    assert "rows written" in said("rebuild", truth.MART)
-    assert stored(truth.MART) == before
-    assert "--partition" in refused("rebuild", truth.RAW)
+    before = stored(MART)
+    assert "rows written" in said("rebuild", MART)
+    assert stored(MART) == before
+    assert "--partition" in refused("rebuild", RAW)
     catch_up(filled)
 
 
 def test_a_held_batch_is_released_by_name(filled: Lake) -> None:
-    head = filled.catalog.head(truth.MART)
+    head = filled.catalog.head(MART)
     filled.catalog.create_branch(head, "failed_by_a_test")
-    assert "released failed_by_a_test" in said("release", truth.MART)
-    assert "no batch is held" in said("release", truth.MART)
+    assert "released failed_by_a_test" in said("release", MART)
+    assert "no batch is held" in said("release", MART)
 
 
 def test_a_dropped_table_is_made_anew(filled: Lake) -> None:
-    before = stored(truth.MART)
-    assert "--yes" in refused("drop", truth.MART)
-    assert stored(truth.MART) == before
-    assert "deleted" in said("drop", truth.MART, "--yes")
-    assert truth.MART not in last_line(said("status", "--json"))["tables"]
-    advance(filled, definitions.tables()[truth.MART])
-    assert stored(truth.MART) == before
+    before = stored(MART)
+    assert "--yes" in refused("drop", MART)
+    assert stored(MART) == before
+    assert "deleted" in said("drop", MART, "--yes")
+    assert MART not in last_line(said("status", "--json"))["tables"]
+    advance(filled, definitions.tables()[MART])
+    assert stored(MART) == before
 
 
 def test_a_gap_is_accepted_by_word_only(filled: Lake) -> None:
-    assert "nothing is missing" in said("accept-gap", truth.RAW)
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC)
+    assert "nothing is missing" in said("accept-gap", RAW)
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES)
     produce(charges(8, 20, now() - timedelta(seconds=20), Dirt.none()))
-    rows = filled.catalog.head(truth.RAW).rows
-    assert "accept-gap" in last_line(said("status", "--json"))["tables"][truth.RAW]["note"]
-    assert "--yes" in refused("accept-gap", truth.RAW)
-    told = said("accept-gap", truth.RAW, "--yes")
+    rows = filled.catalog.head(RAW).rows
+    assert "accept-gap" in last_line(said("status", "--json"))["tables"][RAW]["note"]
+    assert "--yes" in refused("accept-gap", RAW)
+    told = said("accept-gap", RAW, "--yes")
     assert "deleted and created again" in told and "generation 1" in told
     catch_up(filled)
-    assert filled.catalog.head(truth.RAW).rows == rows + 20
-    assert "only raw tables" in refused("accept-gap", truth.MART)
+    assert filled.catalog.head(RAW).rows == rows + 20
+    assert "only raw tables" in refused("accept-gap", MART)
 
 
 def test_wipe_asks_and_leaves_only_what_is_not_data(nothing: Path) -> None:

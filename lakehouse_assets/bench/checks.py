@@ -24,7 +24,7 @@ from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.raw.payment_charges import PaymentCharges
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPIC, Dirt, charges
+from lakehouse_assets.sources.payments import CHARGES, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def measure(
 ) -> dict[str, Any]:
     """The same on services that run already, on a topic that does not exist yet."""
     with doing(f"sending {rows:,} charges with dirt in them"):
-        ensure_topic(TOPIC)
+        ensure_topic(CHARGES)
         start = datetime.now(timezone.utc) - timedelta(days=1)
         produce(charges(seed, rows, start, Dirt(oversized=0), timedelta(days=1) / rows))
     with place.lake("checks") as lake:
@@ -139,9 +139,9 @@ def _write(lake: Lake, contract: type[Table], frame_of: "Callable[[Lake], DataFr
 
 
 def _from_kafka(lake: Lake) -> "DataFrame":
-    topic = Topics().topic(TOPIC)
+    topic = Topics().topic(CHARGES)
     batch = ingest.Batch(topic, 0, topic.earliest, topic.latest, hour_of(now()), 0)
-    return ingest.read(lake, LakeTable(PLAIN, "bench", topic=TOPIC), batch)
+    return ingest.read(lake, LakeTable(PLAIN, "bench", topic=CHARGES), batch)
 
 
 def _from_table(written: Published) -> "Callable[[Lake], DataFrame]":

@@ -17,7 +17,8 @@ from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPIC, Event, charges
+from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.payments import CHARGES, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 
 CHAIN = (
@@ -39,7 +40,7 @@ def run(minutes: float = 5.0, rate: int = 500, seed: int = 7, warmup: int = 60) 
     same stream before the measured ones, in which the JVM and the daemon come to speed.
     """
     with lab(Kafka(), Spark()) as place:
-        ensure_topic(TOPIC)
+        ensure_topic(CHARGES)
         for service in (CodeServer(), Daemon(), Webserver()):
             place.services.append(service)  # stopped first, so that a run can say why it ended
             with doing(f"starting {service.name}"):
@@ -58,7 +59,7 @@ def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]
     finally:
         feed.stop()
     with doing("reading back when each record arrived"):
-        arrived = arrivals(TOPIC)
+        arrived = arrivals(CHARGES)
     measured = {place: at for place, at in arrived.items() if at >= began}
     waited = sorted(_waits(measured, seen))
     unsent = max(feed.sent - len(arrived), 0)  # acknowledged, and not in the topic
@@ -90,7 +91,8 @@ class Feed(threading.Thread):
 
     def run(self) -> None:
         try:
-            produce(self._events(), self._rate)
+            start = datetime.now(timezone.utc)
+            produce(self._events(start), paced_from=start)
         except Exception as error:
             self.error = str(error)
 
@@ -98,9 +100,9 @@ class Feed(threading.Thread):
         self._over.set()
         self.join()
 
-    def _events(self) -> Iterator[Event]:
+    def _events(self, start: datetime) -> Iterator[Event]:
         pace = timedelta(seconds=1) / self._rate
-        for event in charges(self._seed, self._count, datetime.now(timezone.utc), interval=pace):
+        for event in charges(self._seed, self._count, start, interval=pace):
             if self._over.is_set():
                 return
             yield event

@@ -26,7 +26,7 @@ from lakehouse_assets.lake.contract import COORDINATES
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPIC, distinct_charges
+from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, distinct_charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 
 PARTITIONS = 4
@@ -65,8 +65,8 @@ def measure(
 ) -> dict[str, Any]:
     """The same on services that run already, on a topic that does not exist yet."""
     with doing(f"sending {rows:,} distinct charges to {PARTITIONS} partitions"):
-        ensure_topic(TOPIC, PARTITIONS)
-        produce(distinct_charges(seed, rows))
+        ensure_topic(CHARGES, PARTITIONS)
+        produce(distinct_charges(seed, rows, FIRST_DAY))
     passes = -(-warmup // rows)
     ours, rivals = [], []
     with place.lake("ours", keep=True) as lake:  # one session: each has its own compiled code
@@ -100,7 +100,7 @@ def _theirs(place: Lab, rows: int, batch: int, coordinates: bool, name: str, kee
     folder.mkdir(parents=True)
     command = [
         sys.executable, "-m", "lakehouse_assets.bench._rival",
-        "--topic", TOPIC, "--rows", str(rows), "--batch", str(batch),
+        "--topic", CHARGES, "--rows", str(rows), "--batch", str(batch),
         "--coordinates", str(int(coordinates)),
         "--catalog", _catalog_uri(folder), "--warehouse", str(folder / "warehouse"),
     ]  # fmt: skip

@@ -23,7 +23,7 @@ from lakehouse_assets.orchestration.sensors import Look, Source, look, sources
 from lakehouse_assets.services.dagster import Daemon, dagster_env
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPIC, distinct_charges
+from lakehouse_assets.sources.payments import CHARGES, distinct_charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 
 GROUP = "payments"
@@ -54,7 +54,7 @@ def run(
     """
     with lab(Kafka(), Spark()) as place, environment(dict(dagster_env())):
         Daemon().prepare()  # the instance only; the daemon is not started
-        ensure_topic(TOPIC)
+        ensure_topic(CHARGES)
         result = compare(place, new, rows, days, times, repeats, seed)
         if soak:
             result |= endure(place, new, soak_commits, soak_new, soak_from, repeats, seed)
@@ -191,8 +191,8 @@ def _history(place: Lab, name: str, seed: int, rows: int, days: int) -> None:
 def _forget() -> None:
     """Delete what the topic holds, so that the next lake begins after it."""
     admin = AdminClient({"bootstrap.servers": settings.kafka_bootstrap()})
-    partitions = admin.list_topics(TOPIC, timeout=10).topics[TOPIC].partitions
-    everything = [TopicPartition(TOPIC, p, -1) for p in partitions]  # -1: up to the end
+    partitions = admin.list_topics(CHARGES, timeout=10).topics[CHARGES].partitions
+    everything = [TopicPartition(CHARGES, p, -1) for p in partitions]  # -1: up to the end
     for done in admin.delete_records(everything).values():
         done.result(30)
 

@@ -20,7 +20,7 @@ from lakehouse_assets.chaos._stage import MEANWHILE, OUTAGE, Stage
 from lakehouse_assets.commands import common, compare, readback
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPIC
+from lakehouse_assets.sources.payments import TOPICS
 from lakehouse_assets.sources.produce import ensure_topic
 
 TRIES = 4  # for a kill that missed what it was to hit
@@ -70,7 +70,8 @@ def complaints(result: dict[str, Any], kills: int) -> list[str]:
 
 def measure(place: Lab, kills: int, seed: int) -> dict[str, Any]:
     """The same on services that run already, on a topic that does not exist yet."""
-    ensure_topic(TOPIC)
+    for topic in TOPICS:
+        ensure_topic(topic)
     steps = plan(kills, seed, list(common.tables()))
     most = (BURST[1] + MEANWHILE + OUTAGE) * TRIES * len(steps) + BURST[1]
     stage = Stage(place, seed, most)
@@ -127,8 +128,8 @@ def _settle(stage: Stage) -> bool:
 
 
 def _judge(stage: Stage, neighbour: Actor) -> dict[str, Any]:
-    records = readback.read_back(TOPIC)
-    found = [stage.sent.beside(TOPIC, records), *compare.against_truth(records)]
+    records = readback.read_back(TOPICS)
+    found = [*stage.sent.beside(records), *compare.against_truth(records)]
     for table in found:
         if not table.is_equal:
             say(f"{table.table}: lost {table.lost}, duplicated {table.duplicated}, "

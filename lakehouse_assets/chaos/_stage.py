@@ -19,7 +19,8 @@ from lakehouse_assets.chaos._plan import CLIENT, KAFKA, RUN, SPARK, Step
 from lakehouse_assets.chaos._process import RUN_S, Actor
 from lakehouse_assets.commands.readback import Sent
 from lakehouse_assets.services.host import HOST, ServiceError
-from lakehouse_assets.sources.payments import Dirt, Event, charges
+from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.payments import Dirt, payments
 from lakehouse_assets.sources.produce import produce
 
 MARK_S = 240  # for a run to reach the point after which something is killed
@@ -29,7 +30,8 @@ OUTAGE = 40  # records that are sent while the broker is down
 UI_S = 10  # for Spark's UI to say which jobs there were
 DIRT = Dirt(
     duplicate=0.05, redelivery=0.05, late=0.05, malformed=0.02, wrong_type=0.02, null_value=0.01,
-    negative_amount=0.01, tie_event=0.01, tie_charge=0.01, unknown_field=0.02,
+    negative_amount=0.01, tie_event=0.01, tie_state=0.01, unknown_field=0.02, early=0.02,
+    deletion=0.05, illegal_step=0.05, after_cancel=0.05, oversized=0,
 )  # fmt: skip
 
 
@@ -43,7 +45,7 @@ class Stage:
         self._actors: list[Actor] = []
         pace = timedelta(seconds=STREAM_S) / records
         start = datetime.now(timezone.utc) - timedelta(seconds=STREAM_S)
-        self._stream: Iterator[Event] = charges(seed, records, start, DIRT, pace)
+        self._stream: Iterator[Event] = payments(seed, records, start, DIRT, pace)
 
     def send(self, count: int) -> None:
         produce(self.sent.noting(islice(self._stream, count)))

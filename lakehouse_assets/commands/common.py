@@ -68,19 +68,22 @@ def nearest(name: str, known: Sequence[str]) -> list[str]:
 def services() -> "list[list[Service]]":
     """All of them, in the order in which they start; those of one group start side by side."""
     from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
-    from lakehouse_assets.services.generator import SOURCES, Generator
+    from lakehouse_assets.services.generator import generators
     from lakehouse_assets.services.kafka import Kafka
     from lakehouse_assets.services.spark import Spark
 
     dagster: list[Service] = [Webserver(), Daemon()]
-    return [[Kafka(), Spark(), CodeServer()], dagster, [Generator(s) for s in SOURCES]]
+    return [[Kafka(), Spark(), CodeServer()], dagster, [*generators()]]
 
 
 def chosen(names: Sequence[str]) -> "list[Service]":
-    """The services of those names, `dagster` being three of them; all if none is named."""
+    """The services of those names, `dagster` being three of them, `generate` all that make events;
+    all if none is named.
+    """
     found = {s.name: s for group in services() for s in group}
+    families = {n.split("-")[0] for n in found}
     for name in names:
-        if name not in found:
+        if name not in found and name not in families:
             raise click.ClickException(unknown("service", name, found))
     wanted = {n for n in found if n in names or n.split("-")[0] in names} if names else set(found)
     return [service for name, service in found.items() if name in wanted]

@@ -14,20 +14,13 @@ from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
 
 from lakehouse_assets import settings
-from lakehouse_assets.sources import payments_truth as truth
+from lakehouse_assets.sources.payments import truth
 
 EXAMPLES = 3
 SHOWN = 600  # characters of a row in an example
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
-KEYS = {
-    truth.RAW: ("kafka_partition", "kafka_offset"),
-    truth.STAGING: ("event_id",),
-    truth.SEMANTIC: ("charge_id",),
-    truth.MART: ("created_on", "provider", "status", "currency"),
-    truth.QUARANTINE: ("kafka_partition", "kafka_offset"),
-}
 HISTORY, HISTORY_KEY = "metadata.check_history", ("table", "check", "partition", "commit")
 
 
@@ -59,14 +52,17 @@ def against_truth(
     tell(f"computing what {len(records):,} records must become")
     expected = truth.expected(records)
     first_hour = settings.first_hour()
-    bytes_of = {(r.partition, r.offset): r for r in records}
+    bytes_of = {(truth.RAW[r.topic], r.partition, r.offset): r for r in records}
     found = []
-    for name, key in KEYS.items():
+    for name, key in truth.KEYS.items():
         tell(f"comparing {name}")
-        wanted = expected[name]
-        if name == truth.RAW:
-            wanted = [_raw_expected(row, bytes_of, first_hour) for row in wanted]
-        found.append(compare(name, key, map(_FOUND.get(name, _public), rows_of(name)), wanted))
+        wanted, read = expected[name], _public
+        if name in truth.RAW.values():
+            wanted = [_raw_expected(name, row, bytes_of, first_hour) for row in wanted]
+            read = _raw_found
+        elif name == truth.QUARANTINE:
+            read = _quarantine_found
+        found.append(compare(name, key, map(read, rows_of(name)), wanted))
     history = rows_of(HISTORY)
     unique = {_key(row, HISTORY_KEY): row for row in history}
     found.append(compare(HISTORY, HISTORY_KEY, history, unique.values()))
@@ -121,9 +117,11 @@ def _raw_found(row: Row) -> Row:
     return _public(row) | {"error": row["_error"], "payload": row["_payload"]}
 
 
-def _raw_expected(row: Row, records: dict[Key, truth.Delivered], first_hour: datetime) -> Row:
+def _raw_expected(
+    name: str, row: Row, records: dict[Key, truth.Delivered], first_hour: datetime
+) -> Row:
     """With what raw adds: when it arrived, its hour, the bytes where they are kept."""
-    record = records[row["kafka_partition"], row["kafka_offset"]]
+    record = records[name, row["kafka_partition"], row["kafka_offset"]]
     kept = {n: v for n, v in row.items() if n != "has_unknown_fields"}
     hour = record.arrived_at.replace(minute=0, second=0, microsecond=0)
     return kept | {
@@ -135,12 +133,7 @@ def _raw_expected(row: Row, records: dict[Key, truth.Delivered], first_hour: dat
 
 
 def _quarantine_found(row: Row) -> Row:
-    return {c: row[c] for c in ("kafka_partition", "kafka_offset", "stage", "reason")}
-
-
-_FOUND: dict[str, Callable[[Row], Row]] = {
-    truth.RAW: _raw_found, truth.QUARANTINE: _quarantine_found
-}  # fmt: skip
+    return {c: row[c] for c in (*truth.KEYS[truth.QUARANTINE], "stage", "reason")}
 
 
 def _key(row: Row, key: tuple[str, ...]) -> Key:

@@ -195,7 +195,8 @@ def release(table: str) -> None:
 @YES
 def accept_gap(table: str, yes: bool) -> None:
     """Go on with a raw TABLE after records that Kafka no longer has."""
-    from lakehouse_assets.lake import position, repair
+    from lakehouse_assets.commands import repair
+    from lakehouse_assets.lake import position
     from lakehouse_assets.lake.kafka import Kafka
 
     it = common.table_named(table)

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 EVENTS, SEED = 20_000, 7
 MIN_EVENTS = 100  # fewer leave no room for one of every kind of dirt
+RAREST, COMMONEST = 0.03, 0.4  # share of the events that disputes have, and that charges have
+MOST = 0.015  # planted of a kind for its own sake; all kinds together must leave room
 HUGE = 5_000_000  # bytes of the one oversized record
 PATIENCE_S = 600  # for the sensors' runs; on an idle machine they need a tenth of it
 POLL_S = 0.5
@@ -77,7 +79,7 @@ def _run(
     from concurrent.futures import ThreadPoolExecutor
 
     from lakehouse_assets.commands import compare, readback
-    from lakehouse_assets.sources.payments import TOPIC
+    from lakehouse_assets.sources.payments import TOPICS
 
     *groups, generators = common.services()
     if busy := [s.name for s in generators if s.status().state == "running"]:
@@ -90,15 +92,15 @@ def _run(
     with ThreadPoolExecutor(1) as pool:  # the burst need not wait for Spark
         rest = pool.submit(running.start_groups, others, started, console)
         running.start(kafka, started, console)
-        before, sent = readback.ends(TOPIC), readback.Sent()
+        before, sent = readback.ends(TOPICS), readback.Sent()
         _send(console, events, seed, sent)
         rest.result()
     _wait(console)
     begin = time.monotonic()
     run = dagster_api.launch("data_quality")
-    with console.status("reading the topic back") as status:
-        records = readback.read_back(TOPIC)
-        found = [sent.beside(TOPIC, readback.since(records, before))]
+    with console.status("reading the topics back") as status:
+        records = readback.read_back(TOPICS)
+        found = sent.beside(readback.since(records, before))
         found += compare.against_truth(records, status.update)
         status.update("executing every check")
         ended = dagster_api.finished(run, CHECKS_S)
@@ -109,24 +111,30 @@ def _run(
 
 
 def _send(console: "Console", events: int, seed: int, sent: "Sent") -> None:
-    from lakehouse_assets.sources.payments import INTERVAL, TOPIC, charges
+    from lakehouse_assets.sources.payments import INTERVAL, TOPICS, payments
     from lakehouse_assets.sources.produce import ensure_topic, produce
 
-    ensure_topic(TOPIC)
+    for topic in TOPICS:
+        ensure_topic(topic)
     start = datetime.now(timezone.utc) - events * INTERVAL  # so that the last event is now
     begin = time.monotonic()
-    count = produce(sent.noting(charges(seed, events, start, _every_kind(events))))
-    console.print(f"{count:,} events sent to {TOPIC} in {time.monotonic() - begin:.1f} s")
+    count = produce(sent.noting(payments(seed, events, start, _every_kind(events))))
+    seconds = time.monotonic() - begin
+    console.print(f"{count:,} events sent to {len(TOPICS)} topics in {seconds:.1f} s")
 
 
 def _every_kind(events: int) -> "Dirt":
-    """However short the burst: of every kind of dirt at least one, and one record of 5 MB."""
+    """Of every kind of dirt at least one in every topic that has it, as far as a short burst has
+    room for that, and a record of 5 MB.
+    """
     from lakehouse_assets.sources.payments import Dirt
 
     usual = Dirt()
     rates = {f.name: getattr(usual, f.name) for f in fields(usual) if f.name in usual.rates()}
-    at_least = {kind: max(rate, 1 / events) for kind, rate in rates.items()}
-    return replace(usual, **at_least | {"oversized": 1 / events}, oversized_bytes=HUGE)
+    once = min(1 / (RAREST * events), MOST)
+    at_least = {kind: max(rate, once) for kind, rate in rates.items()}
+    huge = {"oversized": 1 / (COMMONEST * events)}
+    return replace(usual, **at_least | huge, oversized_bytes=HUGE)
 
 
 def _wait(console: "Console") -> None:

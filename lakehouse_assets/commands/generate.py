@@ -6,15 +6,15 @@ import sys
 
 import click
 
-from lakehouse_assets.services.generator import SOURCES, Generator
+from lakehouse_assets.commands import common
+from lakehouse_assets.services.generator import SOURCES, Generator, feeds
 from lakehouse_assets.sources.dirt import read_rates
 
 
-def _usual_dirt(source: str) -> dict[str, float]:
-    """Each source has its kinds in a file of their own, which is cheap to import."""
-    kinds = importlib.import_module(f"lakehouse_assets.sources.{source}_dirt")
-    rates: dict[str, float] = kinds.Dirt().rates()
-    return rates
+def _usual_dirt(source: str) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
+    """The kinds' rates, and those of each topic."""
+    dirt = importlib.import_module(f"lakehouse_assets.sources.{source}.dirt")
+    return dirt.Dirt().rates(), dirt.KINDS
 
 
 class _WithKinds(click.Command):
@@ -23,13 +23,18 @@ class _WithKinds(click.Command):
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for source in SOURCES:
             with formatter.section(f"Kinds of dirt in {source}, and their default rates"):
-                formatter.write_dl([(k, f"{rate:g}") for k, rate in _usual_dirt(source).items()])
+                rates, _ = _usual_dirt(source)
+                formatter.write_dl([(kind, f"{rate:g}") for kind, rate in rates.items()])
 
 
 @click.command(cls=_WithKinds)
 @click.argument("source", type=click.Choice(SOURCES))
+@click.option("--only", multiple=True, metavar="FEED",
+              help="Send these alone, e.g. --only refunds; repeatable.")  # fmt: skip
 @click.option("--count", type=click.IntRange(0), help="Records to send; default: without end.")
-@click.option("--rate", type=click.FloatRange(0), help="Records a second; 0: as fast as can be.")
+@click.option(
+    "--rate", type=click.FloatRange(0), help="Of the first feed a second; 0: as fast as can be."
+)
 @click.option("--seed", type=int, help="Other seed, other events.")
 @click.option(
     "--dirt",
@@ -40,6 +45,7 @@ class _WithKinds(click.Command):
 @click.option("--background", is_flag=True, help="Go on after this returns; `lakehouse logs`.")
 def generate(
     source: str,
+    only: tuple[str, ...],
     count: int | None,
     rate: float | None,
     seed: int | None,
@@ -48,24 +54,40 @@ def generate(
 ) -> None:
     """Send a SOURCE's events to Kafka, until Ctrl-C or --count of them."""
     try:
-        read_rates(dirt, _usual_dirt(source))
+        read_rates(dirt, *_usual_dirt(source))
     except ValueError as error:
         raise click.ClickException(str(error)) from None
     _require_kafka()
     given = {"--count": count, "--rate": rate, "--seed": seed}
     args = [f"{name}={value}" for name, value in given.items() if value is not None]
     args += [f"--dirt={one}" for one in dirt]
-    generator = Generator(source, args)
+    for feed in only:
+        if feed not in feeds(source):
+            raise click.ClickException(common.unknown(f"feed of {source}", feed, feeds(source)))
     if not background:
-        os.execv(sys.executable, generator.command())
-    elif generator.start():
-        click.echo(f"{generator.name} runs; its log: {generator.log}. Stop it with "
-                   f"`lakehouse down {generator.name}`")  # fmt: skip
-    else:
+        args += [f"--only={feed}" for feed in only]
+        os.execv(sys.executable, Generator(source, args).command())
+    for feed in only or ("",):
+        _begin(Generator(source, args, feed))
+
+
+def _begin(generator: Generator) -> None:
+    """In the background, and nowhere twice."""
+    for twin in generator.twins():
+        if twin.status().state == "running":
+            raise click.ClickException(
+                f"{twin.name} runs already and sends some of the same events. "
+                f"`lakehouse down {twin.name}` stops it"
+            )
+    if not generator.start():
         raise click.ClickException(
             f"{generator.name} runs already. `lakehouse down {generator.name}` stops it, "
             "then start it with other figures."
         )
+    click.echo(
+        f"{generator.name} runs; its log: {generator.log}. "
+        f"Stop it with `lakehouse down {generator.name}`"
+    )
 
 
 def _require_kafka() -> None:

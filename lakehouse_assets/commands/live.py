@@ -21,7 +21,8 @@ COLORS = {"running": "green", "stopped": "dim", "unhealthy": "red", "foreign": "
 
 
 def statuses() -> list[Status]:
-    return [service.status() for group in services() for service in group]
+    found = [(service, service.status()) for group in services() for service in group]
+    return [s for it, s in found if s.state != "stopped" or not it.is_optional]
 
 
 def kafka_answers() -> bool:

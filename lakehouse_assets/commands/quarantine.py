@@ -84,7 +84,7 @@ def replay(table: str) -> None:
     What a staging rule refused needs no replay: change the rule, then `lakehouse rebuild` the
     staging table.
     """
-    from lakehouse_assets.lake import repair
+    from lakehouse_assets.commands import repair
 
     it = common.table_named(table)
     if not it.topic:

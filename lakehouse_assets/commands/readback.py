@@ -11,7 +11,7 @@ from lakehouse_assets import settings
 from lakehouse_assets.commands.compare import Compared
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.payments_truth import Delivered
+from lakehouse_assets.sources.payments.truth import Delivered
 
 READ_S = 120  # for the whole topic
 RECORD_BYTES = 10_000_000
@@ -21,7 +21,7 @@ class Sent:
     """What was handed to Kafka: tables that equal a topic which lacks records prove little."""
 
     def __init__(self) -> None:
-        self._values = Counter[int]()
+        self._values = Counter[tuple[str, int]]()
 
     @property
     def count(self) -> int:
@@ -29,47 +29,57 @@ class Sent:
 
     def noting(self, events: Iterable[Event]) -> Iterator[Event]:
         for event in events:
-            self._values[hash(event.value)] += 1
+            self._values[event.topic, hash(event.value)] += 1
             yield event
 
-    def beside(self, topic: str, records: Iterable[Delivered]) -> Compared:
-        """Each value as often in the topic as it was sent."""
-        held = Counter(hash(record.value) for record in records)
-        lacking, extra = self._values - held, held - self._values
-        again = sum(count for value, count in extra.items() if value in self._values)
+    def beside(self, records: Iterable[Delivered]) -> list[Compared]:
+        """By topic: each value as often there as it was sent."""
+        held = Counter((record.topic, hash(record.value)) for record in records)
+        topics = sorted({topic for topic, _ in (*held, *self._values)})
+        return [self._beside(topic, held) for topic in topics]
+
+    def _beside(self, topic: str, every: "Counter[tuple[str, int]]") -> Compared:
+        sent, held = (
+            Counter({value: n for value, n in counted.items() if value[0] == topic})
+            for counted in (self._values, every)
+        )
+        lacking, extra = sent - held, held - sent
+        again = sum(count for value, count in extra.items() if value in sent)
         found = Compared(f"kafka.{topic}", held.total(), lacking.total(), again, good="as sent")
         found.wrong = extra.total() - again
         if not found.is_equal:
-            found.note("sent", (self.count,), f"records, the topic holds {found.rows}")
+            found.note("sent", (sent.total(),), f"records, the topic holds {found.rows}")
         return found
 
 
-def ends(topic: str) -> dict[int, int]:
-    """By partition, the offset that the next record gets; nothing for a topic that is not there."""
+def ends(topics: Iterable[str]) -> dict[tuple[str, int], int]:
+    """The offset that the next record gets; nothing for a topic that is not there."""
     consumer = _consumer()
     try:
-        return {p: end for p, (_, end) in _marks(consumer, topic).items()}
+        return {(t, p): end for t in topics for p, (_, end) in _marks(consumer, t).items()}
     finally:
         consumer.close()
 
 
-def since(records: Iterable[Delivered], before: Mapping[int, int]) -> list[Delivered]:
-    return [r for r in records if r.offset >= before.get(r.partition, 0)]
+def since(records: Iterable[Delivered], before: Mapping[tuple[str, int], int]) -> list[Delivered]:
+    return [r for r in records if r.offset >= before.get((r.topic, r.partition), 0)]
 
 
-def read_back(topic: str) -> list[Delivered]:
-    """Every record that the topic holds; refused if it no longer holds all that it ever did."""
-    consumer = _consumer()
+def read_back(topics: Iterable[str]) -> list[Delivered]:
+    """Every record that the topics hold; refused if one no longer holds all that it ever did."""
+    consumer, records = _consumer(), list[Delivered]()
     try:
-        marks = _marks(consumer, topic)
-        if any(first for first, _ in marks.values()):
-            raise ServiceError(
-                f"Kafka has dropped old records of {topic}, so what the tables must hold can no "
-                "longer be computed. `lakehouse wipe` begins anew"
-            )
-        return [_delivered(message) for message in _messages(consumer, topic, marks)]
+        for topic in topics:
+            marks = _marks(consumer, topic)
+            if any(first for first, _ in marks.values()):
+                raise ServiceError(
+                    f"Kafka has dropped old records of {topic}, so what the tables must hold can "
+                    "no longer be computed. `lakehouse wipe` begins anew"
+                )
+            records += map(_delivered, _messages(consumer, topic, marks))
     finally:
         consumer.close()
+    return records
 
 
 def arrivals(topic: str) -> dict[tuple[int, int], float]:
@@ -119,5 +129,5 @@ def _messages(
 
 def _delivered(message: Message) -> Delivered:
     arrived = datetime.fromtimestamp(message.timestamp()[1] / 1000, timezone.utc)
-    place = (message.partition() or 0, message.offset() or 0)
-    return Delivered(*place, arrived, message.value())
+    place = (message.topic() or "", message.partition() or 0, message.offset() or 0)
+    return Delivered(*place, arrived, message.key(), message.value())

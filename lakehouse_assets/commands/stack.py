@@ -21,7 +21,7 @@ NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 # All that `wipe` deletes; never the whole folder, which may have been pointed at something else.
 DATA = (
     "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "kafka",
-    "spark", "dagster", "generate-payments", "logs", "first_hour", "secrets.env", "run",
+    "spark", "dagster", "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
 TAIL_BYTES = 200_000
 FOLLOW_S = 0.3
@@ -91,8 +91,7 @@ def wipe(yes: bool) -> None:
     common.confirm(f"Delete all tables, topics, runs and logs in {home}?", yes)
     console = common.console()
     running.stop(common.chosen([]), console)
-    for name in DATA:
-        path = home / name
+    for path in [path for name in DATA for path in home.glob(name)]:
         if path.is_dir():
             shutil.rmtree(path)
         else:
@@ -175,7 +174,7 @@ def _more(title: str, path: Path, place: int, named: bool) -> int:
 
 def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service]], bool]":
     """What to start, group by group, and whether to stay and watch."""
-    from lakehouse_assets.services.generator import SOURCES
+    from lakehouse_assets.services.generator import SOURCES, Generator
 
     everything = common.services()
     known = [s.name for group in everything for s in group]
@@ -185,8 +184,11 @@ def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service
             raise click.ClickException(common.unknown("service or source", name, every))
     sources = [n for n in names if n in SOURCES] if names else list(SOURCES)
     if sources:  # which need everything but other sources
-        generators = {f"generate-{s}" for s in sources} if not no_generate else set()
-        named = generators | {*names} | {s.name for group in everything[:-1] for s in group}
+        whole = [Generator(s) for s in sources if not no_generate]
+        # Where feeds run already that were begun apart, all of them would be some of them twice.
+        alone = [g for g in whole if all(t.status().state == "stopped" for t in g.twins())]
+        others = {s.name for group in everything[:-1] for s in group}
+        named = {g.name for g in alone} | {*names} | others
     else:
         named = {s.name for s in common.chosen(names)}
     return [[s for s in group if s.name in named] for group in everything], bool(sources)

@@ -43,6 +43,7 @@ class Rule:
     sql: str
     doc: str = ""
     threshold: float = 0.0  # share of rows that may fail before the check does
+    refuses: bool = True  # a table that refuses sets such a row aside; False: keeps and counts it
 
     def passes(self) -> str:
         return f"coalesce(({self.sql}), true)"
@@ -196,6 +197,13 @@ class RawTable(Table):
         return (parses, *cls.rules)
 
 
+class KeyedTable(RawTable):
+    """Base of raw contracts of reference topics, whose records replace each other by key."""
+
+    kafka_key = column("string", "The record's key.", nullable=True)
+    is_deletion = column("boolean", "A null value: the key is no more.")
+
+
 class StagingTable(Table):
     """Base of staging contracts: rows that break a rule are set aside, and each says where it came
     from.
@@ -213,4 +221,4 @@ class StagingTable(Table):
 
 # What a staging transform selects last: `F.expr(RECORD)`.
 RECORD = "struct(ingest_hour, topic_generation, kafka_partition, kafka_offset) as _record"
-COORDINATES = tuple(RawTable.columns)  # what the engine adds to a record's own fields
+COORDINATES = tuple(KeyedTable.columns)  # what the engine adds to a record's own fields

@@ -1,9 +1,10 @@
 """Kafka's records as a raw table's rows: parsed once; what does not parse is kept as it came."""
 
+from collections.abc import Iterator
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
-from lakehouse_assets.lake.contract import COORDINATES
+from lakehouse_assets.lake.contract import COORDINATES, KeyedTable
 from lakehouse_assets.lake.schema import members
 from lakehouse_assets.lake.spelling import usual
 from lakehouse_assets.lake.table import LakeTable
@@ -31,6 +32,7 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
     judged = named.withColumn("_error", F.expr(_error(table, fields)))
     values = {n: f"`at {n}`" if k == "timestamp" else f"j.`{n}`" for n, k in fields.items()}
     good = F.col("_error").isNull()
+    keyed = ["cast(key as string) as kafka_key", "value is null as is_deletion"]
     return judged.select(
         *[F.when(good, F.expr(value)).alias(n) for n, value in values.items()],
         F.col("partition").alias("kafka_partition"),
@@ -38,6 +40,7 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
         "topic_generation",
         F.col("timestamp").alias("arrived_at"),
         "ingest_hour",
+        *[F.expr(column) for column in keyed if _is_keyed(table)],
         "_error",
         F.when(~good | F.expr(_unknown(fields)), F.col("value")).alias("_payload"),
     )
@@ -65,21 +68,30 @@ def _error(table: LakeTable, fields: dict[str, str]) -> str:
     # Spark reads the first object of a text and leaves the rest.
     single = f"coalesce(json_array_length(concat('[', {TEXT}, ']')), 0) = 1"
     return (
-        f"case when value is null then {'null' if table.tombstones else repr('null value')} "
+        f"case when value is null then {'null' if _is_keyed(table) else repr('null value')} "
         f"when not usual and not is_valid_utf8({TEXT}) then 'invalid utf-8' "
         f"when not usual and (names is null or not {single}) then 'malformed' "
         f"when {' or '.join([f'j.{CORRUPT} is not null', *untimely])} then 'wrong type' end"
     )
 
 
+def _is_keyed(table: LakeTable) -> bool:
+    return issubclass(table.contract, KeyedTable)
+
+
 def _unknown(fields: dict[str, str]) -> str:
     """SQL: some name, at the top or inside an object, is not in the contract."""
-    tests = [_strange("names", list(fields))]
-    for name, kind in fields.items():
+    tests = [_strange("names", list(fields)), *_unknown_inside("$", list(fields.items()))]
+    return f"not usual and ({' or '.join(f'coalesce({test}, false)' for test in tests)})"
+
+
+def _unknown_inside(path: str, fields: list[tuple[str, str]]) -> Iterator[str]:
+    for name, kind in fields:
         if kind.startswith("struct<"):
-            inner = f"json_object_keys(get_json_object({TEXT}, '$.{name}'))"
-            tests.append(_strange(inner, [n for n, _ in members(kind)]))
-    return f"not usual and coalesce({' or '.join(tests)}, false)"
+            inner, known = f"{path}.{name}", members(kind)
+            keys = f"json_object_keys(get_json_object({TEXT}, '{inner}'))"
+            yield _strange(keys, [n for n, _ in known])
+            yield from _unknown_inside(inner, known)
 
 
 def _strange(names: str, known: list[str]) -> str:

@@ -31,6 +31,11 @@ def failures(rules: tuple[Rule, ...]) -> str:
     return " | ".join(bits) or "0L"
 
 
+def refusing(rules: tuple[Rule, ...]) -> int:
+    """The bits of the rules that set a row aside."""
+    return sum(1 << i for i, rule in enumerate(rules) if rule.refuses)
+
+
 def broken(rules: tuple[Rule, ...]) -> "list[Column]":
     """Aggregates: how many rows break each rule."""
     from pyspark.sql import functions as F
@@ -49,8 +54,9 @@ def counts(rules: tuple[Rule, ...], mask: str) -> "list[Column]":
 
 
 def reasons(rules: tuple[Rule, ...], mask: str) -> str:
-    """SQL: the names of the rules a row broke, in order; '' for a good row."""
-    names = [f"if((({mask} >> {i}) & 1L) = 1L, '{r.name}', null)" for i, r in enumerate(rules)]
+    """SQL: the names of the refusing rules a row broke, in order; '' for a good row."""
+    numbered = [(i, rule.name) for i, rule in enumerate(rules) if rule.refuses]
+    names = [f"if((({mask} >> {i}) & 1L) = 1L, '{name}', null)" for i, name in numbered]
     return f"concat_ws(', ', {', '.join(names)})" if names else "''"
 
 

@@ -81,8 +81,8 @@ def iceberg_type(text: str, ids: Iterator[int] | None = None) -> IcebergType:
 
 
 def split_fields(text: str) -> list[str]:
-    """Split at the commas that are not inside brackets."""
-    return re.findall(r"(?:[^,<(]|<[^>]*>|\([^)]*\))+", text)
+    """Split at the commas that are not inside brackets, which may be two deep."""
+    return re.findall(r"(?:[^,<(]|<(?:[^<>]|<[^>]*>)*>|\([^)]*\))+", text)
 
 
 def members(text: str) -> list[tuple[str, str]]:

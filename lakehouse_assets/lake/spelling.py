@@ -15,8 +15,12 @@ Fields = list[tuple[str, str]]  # a name and Spark's spelling of its type
 TEXTS = ("string", "timestamp", "date")  # quoted in JSON; timestamps are parsed as text
 SPACES = (" ", "")  # after colons and commas: Python's serializer, and most others
 FRACTIONS = "double|decimal"
-# 7.50 as 7.50 and as 7.5 (7.0 for a whole number).
-NUMBERS = ("cast({} as string)", "cast(cast({} as double) as string)")
+# 7.50 as 7.50 or as 7.5; 7.00 as 7, as 7.00 or as 7.0.
+NUMBERS = (
+    "if({0} = cast({0} as bigint), cast(cast({0} as bigint) as string), cast({0} as string))",
+    "cast({0} as string)",
+    "cast(cast({0} as double) as string)",
+)
 
 
 def usual(text: str, parsed: str, fields: Fields) -> str:
@@ -28,7 +32,7 @@ def usual(text: str, parsed: str, fields: Fields) -> str:
     for space in SPACES:
         same = [
             f"{text} = concat({', '.join(_pieces(parsed, fields, space, number))}, '}}')"
-            for number in (NUMBERS if re.search(FRACTIONS, kinds) else NUMBERS[:1])
+            for number in (NUMBERS if re.search(FRACTIONS, kinds) else NUMBERS[1:2])
         ]
         begin = escaped(f'{{"{fields[0][0]}":{space}')
         ways.append(f"when startswith({text}, '{begin}') then {' or '.join(same)}")
@@ -50,5 +54,5 @@ def _value(field: str, kind: str, space: str, number: str) -> str:
     if kind.startswith("struct<"):
         inner = ", ".join(_pieces(field, members(kind), space, number))
         return f"if({field} is null, 'null', concat({inner}, '}}'))"
-    said = number if re.match(FRACTIONS, kind) else NUMBERS[0]
+    said = number if re.match(FRACTIONS, kind) else NUMBERS[1]
     return f"coalesce({said.format(field)}, 'null')"

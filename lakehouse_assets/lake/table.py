@@ -32,9 +32,6 @@ class LakeTable:
     contract: type[Table]
     group: str
     topic: str = ""
-    tombstones: bool = (
-        False  # a null value deletes its key (reference topics) instead of being an error
-    )
     transform: "Transform | None" = None
     parents: "dict[str, LakeTable]" = field(default_factory=dict)
     source: "Source | None" = None
@@ -73,11 +70,9 @@ class LakeTable:
         return hashlib.sha256("".join([columns, *code]).encode()).hexdigest()[:12]
 
 
-def raw_table(
-    contract: type[Table], *, topic: str, group: str, tombstones: bool = False
-) -> LakeTable:
+def raw_table(contract: type[Table], *, topic: str, group: str) -> LakeTable:
     """A topic's raw table: every record of it, once."""
-    return LakeTable(contract, group, topic=topic, tombstones=tombstones)
+    return LakeTable(contract, group, topic=topic)
 
 
 def table_asset(

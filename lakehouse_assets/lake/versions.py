@@ -18,7 +18,12 @@ def refusals(table: LakeTable, raw: "DataFrame") -> "DataFrame":
 
     judged = _judged(table.contract, transformed(table, {next(iter(table.parents)): raw}))
     reason = F.expr(quality.reasons(table.contract.all_rules(), "_broken"))
-    return judged.withColumn("reason", reason).where("_broken != 0L")
+    return judged.withColumn("reason", reason).where(f"not {_good(table.contract)}")
+
+
+def _good(contract: type[Table]) -> str:
+    """SQL: the row breaks no rule that would set it aside."""
+    return f"((_broken & {quality.refusing(contract.all_rules())}L) = 0L)"
 
 
 def _judged(contract: type[Table], staged: "DataFrame") -> "DataFrame":
@@ -55,7 +60,7 @@ def accept(
     if watch:
         seen = Observation()
         judged = judged.observe(seen, *_refusals(table.contract))
-    return judged.where("_broken = 0L").drop("_broken"), seen
+    return judged.where(_good(table.contract)).drop("_broken"), seen
 
 
 def count_refused(table: LakeTable, staged: "DataFrame") -> dict[str, int]:
@@ -73,7 +78,7 @@ def _refusals(contract: type[Table]) -> "list[Column]":
 
     return [
         F.count(F.lit(1)).alias("read"),
-        F.expr("count_if(_broken != 0L)").alias("refused"),
+        F.expr(f"count_if(not {_good(contract)})").alias("refused"),
         *quality.counts(contract.all_rules(), "_broken"),
     ]
 

@@ -17,11 +17,11 @@ from lakehouse_assets.semantic.payments import payments as semantic_payments
 class PaymentsDaily(Table):
     created_on = column("date", "Day on which the charges were made, UTC.", key=True)
     provider = column("string", "STRIPE, BRAINTREE or ADYEN.", key=True)
-    status = column("string", "Outcome, lower case.", key=True, nullable=True)
+    status = column("string", "pending, succeeded or failed.", key=True, nullable=True)
     currency = column("string", "ISO 4217.", key=True, nullable=True)
     payments = column("bigint", "Charges.", ge=1)
-    amount = column("decimal(20,2)", "Their sum, in `currency`.", ge=0)
-    average_amount = column("decimal(20,2)", "Sum by count, rounded half up.", ge=0)
+    amount = column("decimal(20,2)", "Their sum, in `currency`.", ge=0, nullable=True)
+    average_amount = column("decimal(20,2)", "Sum by count, half up.", ge=0, nullable=True)
     failure_rate = column(
         "double", "Failed charges by all of the day, provider, currency.", ge=0, le=1
     )

@@ -12,12 +12,21 @@ from pyspark.sql import functions as F
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets.lake.versions import refusals
-from lakehouse_assets.raw.payment_charges import payment_charges
 from lakehouse_assets.staging.stg_payment_charges import stg_payment_charges
+from lakehouse_assets.staging.stg_payment_customers import stg_payment_customers
+from lakehouse_assets.staging.stg_payment_disputes import stg_payment_disputes
+from lakehouse_assets.staging.stg_payment_merchants import stg_payment_merchants
+from lakehouse_assets.staging.stg_payment_refunds import stg_payment_refunds
+from lakehouse_assets.staging.stg_payment_subscriptions import stg_payment_subscriptions
 
-WATCHED: dict[str, tuple[LakeTable, LakeTable]] = {
-    "charges": (payment_charges, stg_payment_charges),
-}
+WATCHED: dict[str, tuple[LakeTable, LakeTable]] = {  # the raw parent and its child, by argument
+    name: (raw, staging)
+    for staging in (
+        stg_payment_charges, stg_payment_customers, stg_payment_disputes, stg_payment_merchants,
+        stg_payment_refunds, stg_payment_subscriptions,
+    )
+    for name, raw in staging.parents.items()
+}  # fmt: skip
 COORDINATES = ("ingest_hour", "topic_generation", "kafka_partition", "kafka_offset")
 
 

@@ -66,6 +66,7 @@ class Look:
     hour: datetime | None = None  # of the hourly ones among them
     lag: int = 0  # records in Kafka that no raw table has
     lost: dict[str, str] = field(default_factory=dict)  # raw table -> which records Kafka dropped
+    absent: list[str] = field(default_factory=list)  # topics to which nothing was ever sent
     notes: list[str] = field(default_factory=list)  # what keeps a table back, and the way out
 
 
@@ -82,6 +83,8 @@ def look(source: Source) -> Look:
     held = {t.name for t in source.tables if _is_held(t, heads[t.name])}
     found.notes = [_told(lake.catalog, name, heads[name]) for name in sorted(held)]
     hours = {t.name: _unread(kafka, t, heads[t.name], found) for t in source.raw}
+    if found.absent:
+        found.notes.append(f"not in Kafka yet: {', '.join(found.absent)}")
     open_hours = {name: hour for name, hour in hours.items() if hour and name not in held}
     behind = {t.name: t for t in source.derived if _is_behind(lake, t, heads)}
     # An hour that a died run has left half-way is finished before the next one begins.
@@ -186,7 +189,7 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
         found.lag += sum(max(topic.latest[p] - o, 0) for p, o in start.items())
         return first_open_hour(kafka, topic, start, settings.first_hour())
     except NoTopic:
-        found.notes.append(f"topic {table.topic} does not exist yet")
+        found.absent.append(table.topic)
     except RecordsLost as lost:
         found.notes.append(str(lost))
         found.lost[table.name] = str(lost)

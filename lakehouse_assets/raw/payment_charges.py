@@ -7,16 +7,7 @@ staging's business.
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
-
-UNSPELLED = [
-    "failure_code", "failure_message", "card_country", "billing_country", "billing_postal_code",
-]  # fmt: skip
-
-
-def spells_null(column: str) -> str:
-    """SQL: nothing, spelled as text. Most values are told by their length alone."""
-    words = "('', 'null', 'none', 'n/a', 'nil')"
-    return f"(octet_length({column}) <= 4 and lower({column}) in {words})"
+from lakehouse_assets.raw.spelled import is_there, none_spelled, spells_null
 
 
 class PaymentCharges(RawTable):
@@ -25,7 +16,7 @@ class PaymentCharges(RawTable):
     provider = column("string", "Stripe, Braintree or Adyen, in any case.")
     charge_id = column("string", "The provider's id of the charge; survives retries.")
     customer_id = column("string", "The payer.")
-    amount = column("decimal(10,2)", "In units of `currency`.")
+    amount = column("decimal(10,2)", "As the provider writes it: some in hundredths.")
     currency = column("string", "ISO 4217, in any case.")
     status = column("string", "The provider's word for the outcome.")
     failure_code = column("string", "Why it failed; `null` in several spellings.")
@@ -62,7 +53,13 @@ class PaymentCharges(RawTable):
     rules = (
         Rule(
             "null_spellings",
-            " and ".join(f"not coalesce({spells_null(c)}, false)" for c in UNSPELLED),
+            none_spelled(
+                "failure_code",
+                "failure_message",
+                "card_country",
+                "billing_country",
+                "billing_postal_code",
+            ),
             "nothing is spelled as text",
             threshold=0.25,
         ),
@@ -74,7 +71,7 @@ class PaymentCharges(RawTable):
         ),
         Rule(
             "postal_codes_present",
-            f"_error is not null or not coalesce({spells_null('billing_postal_code')}, true)",
+            is_there("billing_postal_code"),
             "a postal code was typed",
             threshold=0.25,
         ),

@@ -60,6 +60,7 @@ class Service:
     port_names: tuple[str, ...] = ()  # keys of settings.PORTS; the first is the one clients use
     start_timeout_s: float = 60
     stop_timeout_s: float = 20
+    is_optional: bool = False  # not missed while it does not run
 
     def command(self) -> list[str]:
         raise NotImplementedError
@@ -242,8 +243,7 @@ def start_all(services: Sequence[Service]) -> dict[str, bool]:
     with ThreadPoolExecutor(max_workers=max(1, len(services))) as pool:
         futures = {service.name: pool.submit(service.start) for service in services}
     errors = [error for future in futures.values() if (error := future.exception())]
-    unexpected = [error for error in errors if not isinstance(error, ServiceError)]
-    if unexpected:
+    if unexpected := [error for error in errors if not isinstance(error, ServiceError)]:
         raise unexpected[0]
     if errors:
         raise ServiceError("\n".join(str(error) for error in errors))

@@ -5,84 +5,124 @@ The clock and the progress bar live here; the events know neither.
 
 import argparse
 import signal
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 
 from lakehouse_assets.sources.dirt import read_rates, told
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.produce import ProduceError, ensure_topic, produce
 
-Rates = Mapping[str, float]
-MakeEvents = Callable[[int, int | None, datetime, timedelta, Rates], Iterable[Event]]
+SHIFT = timedelta(hours=6)  # live feeds that begin within one tell of the same world
 
 
-def command(
-    topic: str, interval: timedelta, usual: Rates, make: MakeEvents, argv: list[str] | None = None
-) -> None:
-    """In the foreground until Ctrl-C. `usual`: the kinds of dirt and their rates."""
-    said = _arguments(topic, interval, usual, argv)
+@dataclass(frozen=True)
+class Asked:
+    """Which events to make."""
+
+    topics: tuple[str, ...]
+    seed: int
+    count: int | None
+    start: datetime
+    interval: timedelta
+    rates: dict[str, float]
+    sent_from: datetime | None  # leave out what was made before
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a source can send: topics by their short names; `interval` is that of the first."""
+
+    topics: Mapping[str, str]
+    interval: timedelta
+    usual: Mapping[str, float]  # kinds of dirt and their rates
+    kinds: Mapping[str, Collection[str]]  # those of each topic
+    make: Callable[[Asked], Iterable[Event]]
+
+
+def command(source: Source, argv: list[str] | None = None) -> None:
+    """In the foreground until Ctrl-C."""
+    said = _arguments(source, argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # flush, as after Ctrl-C
     try:
-        _run(topic, interval, make, said)
-    except ProduceError as failure:
+        _run(source, said)
+    except (ProduceError, ValueError) as failure:
         raise SystemExit(str(failure)) from None
 
 
-def _run(topic: str, interval: timedelta, make: MakeEvents, said: argparse.Namespace) -> None:
+def _run(source: Source, said: argparse.Namespace) -> None:
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
-    pace = timedelta(seconds=1 / said.rate) if said.rate else interval
-    start = said.start or _now() - (timedelta(0) if said.rate else pace * said.count)
-    ensure_topic(topic)
-    console = Console(stderr=True)
-    again = f"--seed {said.seed} --rate {said.rate:g} --start {start.isoformat()}"
+    asked = _asked(source, said)
+    for topic in asked.topics:
+        ensure_topic(topic)
+    console, names = Console(stderr=True), ", ".join(asked.topics)
+    again = f"--seed {said.seed} --rate {said.rate:g} --start {asked.start.isoformat()}"
     again += "".join(f" --dirt {kind}={said.rates[kind]!r}" for kind in said.changed)
-    console.print(f"{topic}: these events again: {again}", soft_wrap=True)
+    console.print(f"{names}: these events again: {again}", soft_wrap=True)
     columns = (*Progress.get_default_columns()[:2], TextColumn("{task.completed:,}"))
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task(f"sending to {topic}", total=said.count)
+        task = progress.add_task("sending", total=said.count)
         try:
             produce(
-                make(said.seed, said.count, start, pace, said.rates),
-                said.rate,
+                source.make(asked),
+                (asked.sent_from or asked.start) if said.rate else None,
                 lambda sent: progress.update(task, completed=sent),
             )
         except KeyboardInterrupt:
-            console.print("stopped; what was sent is in the topic")
+            console.print("stopped; what was sent is in the topics")
 
 
-def _arguments(
-    topic: str, interval: timedelta, usual: Rates, argv: list[str] | None
-) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=f"Send events to the topic {topic}.")
-    rate = timedelta(seconds=1) / interval
+def _asked(source: Source, said: argparse.Namespace) -> Asked:
+    interval = timedelta(seconds=1 / said.rate) if said.rate else source.interval
+    now, sent_from = datetime.now(timezone.utc), None
+    if said.start:
+        start = said.start
+    elif not said.rate:
+        start = now - interval * said.count
+    elif said.count is None and interval == source.interval:
+        # Feeds of one source that are begun apart go on with what the same charges were before.
+        start, sent_from = _begin_of_shift(now), now
+    else:
+        start = now
+    topics = tuple(source.topics[name] for name in said.only or source.topics)
+    return Asked(topics, said.seed, said.count, start, interval, said.rates, sent_from)
+
+
+def _begin_of_shift(now: datetime) -> datetime:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight + (now - midnight) // SHIFT * SHIFT
+
+
+def _arguments(source: Source, argv: list[str] | None) -> argparse.Namespace:
+    names = list(source.topics)
+    parser = argparse.ArgumentParser(description=f"Send events: {', '.join(names)}.")
+    rate = timedelta(seconds=1) / source.interval
+    parser.add_argument("--only", action="append", choices=names,
+                        help="send these alone; once for each (default: all)")  # fmt: skip
     parser.add_argument("--count", type=int, help="records to send (default: without end)")
     parser.add_argument("--rate", type=float, default=rate,
-                        help="records per second, 0: as fast as possible (default: %(default)s)",
-                        )  # fmt: skip
+                        help=f"{names[0]} per second, the others in proportion; 0: as fast as "
+                        "possible (default: %(default)s)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=7, help="other seed, other events")
     parser.add_argument("--start", type=_instant,
                         help="instant of the first event, ISO 8601 (default: now; with --rate 0 "
-                        "so long ago that the last event is now)")  # fmt: skip
+                        "so long ago that the last event is not after now)")  # fmt: skip
     parser.add_argument("--dirt", action="append", default=[], metavar="KIND=RATE",
                         help="share of the records with this kind of dirt, 0 to 1; once for each "
-                        f"kind to change (defaults: {told(usual)})")  # fmt: skip
+                        f"kind to change (defaults: {told(source.usual)})")  # fmt: skip
     said = parser.parse_args(argv)
     try:
-        said.rates = read_rates(said.dirt, usual)
+        said.rates = read_rates(said.dirt, source.usual, source.kinds)
     except ValueError as error:
         parser.error(str(error))
-    said.changed = [kind for kind in usual if said.rates[kind] != usual[kind]]
+    said.changed = [kind for kind in source.usual if said.rates[kind] != source.usual[kind]]
     if said.rate < 0 or (said.count is not None and said.count < 0):
         parser.error("--rate and --count cannot be negative")
     if not said.rate and said.count is None:
         parser.error("--rate 0 needs a --count, else it would fill the disk")
     return said
-
-
-def _now() -> datetime:
-    return datetime.now(timezone.utc)
 
 
 def _instant(said: str) -> datetime:

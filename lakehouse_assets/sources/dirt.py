@@ -9,8 +9,13 @@ from collections.abc import Collection, Mapping
 ALIKE = 0.5  # of 1; names less alike than this are not offered
 
 
-def read_rates(said: Collection[str], usual: Mapping[str, float]) -> dict[str, float]:
-    """The usual rates with those that were said; a ValueError tells what is wrong with them."""
+def read_rates(
+    said: Collection[str], usual: Mapping[str, float], kinds: Mapping[str, Collection[str]]
+) -> dict[str, float]:
+    """The usual rates with those that were said; a ValueError tells what is wrong with them.
+
+    `kinds`: those that each topic has.
+    """
     rates = dict(usual)
     for one in said:
         kind, _, number = one.partition("=")
@@ -24,13 +29,15 @@ def read_rates(said: Collection[str], usual: Mapping[str, float]) -> dict[str, f
             raise ValueError(f"{one}: say a share of the records, e.g. {kind}=0.01") from None
         if not 0 <= rates[kind] <= 1:
             raise ValueError(f"{one}: the rate is a share of the records, from 0 to 1")
-    if sum(rates.values()) > 1 + 1e-9:
-        others = [kind for kind in rates if rates[kind] == usual[kind]] or list(rates)
-        most = max(others, key=lambda kind: rates[kind])
-        raise ValueError(
-            f"The rates of all kinds add up to {sum(rates.values()):.4g}, and a record has at most "
-            f"one. Lower some, e.g. {most}=0"
-        )
+    for topic, own in kinds.items():
+        planted = sum(rates[kind] for kind in own)
+        if planted > 1 + 1e-9:
+            others = [kind for kind in own if rates[kind] == usual[kind]] or list(own)
+            most = max(others, key=lambda kind: rates[kind])
+            raise ValueError(
+                f"The rates of all kinds add up to {planted:.4g} in {topic}, and a record has at "
+                f"most one. Lower some, e.g. {most}=0"
+            )
     return rates
 
 

@@ -20,6 +20,7 @@ class Event(NamedTuple):
     value: bytes | None
     topic: str
     kind: str
+    made_ms: int = 0  # the instant it is made at, by which sending is paced
 
 
 def token(*parts: object) -> str:

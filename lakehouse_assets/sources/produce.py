@@ -6,6 +6,7 @@ in the topic once. Pacing lives here; the events know nothing of it.
 
 import time
 from collections.abc import Callable, Iterable, Mapping
+from datetime import datetime
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -49,21 +50,23 @@ def ensure_topic(name: str, partitions: int = 4, config: Mapping[str, str] | Non
 
 def produce(
     events: Iterable[Event],
-    rate: float | None = None,
+    paced_from: datetime | None = None,
     on_progress: Callable[[int], None] | None = None,
 ) -> int:
-    """Send all events, at most `rate` a second, and return how many; all of them are acknowledged.
+    """Send all events and return how many; all of them are acknowledged.
 
-    The pace is kept on the whole: an event may go out PACE_S early. `on_progress` hears the number
-    handed over so far, at most five times a second.
+    `paced_from`: the instant that is now for the events; each goes out when it is made, or up to
+    PACE_S early. Else as fast as can be. `on_progress` hears the number handed over so far, at most
+    five times a second.
     """
     sender = _Sender()
     began = told = time.monotonic()
+    ahead = paced_from.timestamp() - began if paced_from else 0
     sent = 0
     try:
         for event in events:
-            if rate:
-                sender.wait_until(began + sent / rate)
+            if paced_from:
+                sender.wait_until(event.made_ms / 1000 - ahead)
             sender.send(event)
             sent += 1
             now = time.monotonic()

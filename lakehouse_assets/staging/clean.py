@@ -3,14 +3,26 @@
 from pyspark.sql import Column
 from pyspark.sql import functions as F
 
-NOTHING = ("", "null", "none", "n/a", "nil")  # spellings of NULL, trimmed and in lower case
+from lakehouse_assets.lake.contract import Rule
+from lakehouse_assets.raw.spelled import WORDS
+from lakehouse_assets.sources.payments.providers import letters
+
 TRUE, FALSE = ("true", "yes", "y", "1", "t"), ("false", "no", "n", "0", "f")
+AHEAD = "interval 5 minutes"  # how far a provider's clock may be ahead of Kafka's
+
+
+def on_time(*names: str) -> tuple[Rule, ...]:
+    """Rules: none of these instants was yet to come when Kafka received the record."""
+    return tuple(
+        Rule(f"{name.removesuffix('_at')}_not_in_future", f"{name} <= arrived_at + {AHEAD}")
+        for name in names
+    )
 
 
 def text(name: str) -> Column:
     """Trimmed; every spelling of nothing is NULL."""
     trimmed = F.trim(F.col(name))
-    return F.when(~F.lower(trimmed).isin(*NOTHING), trimmed)
+    return F.when(~F.lower(trimmed).isin(*WORDS), trimmed)
 
 
 def upper(name: str) -> Column:
@@ -21,10 +33,31 @@ def lower(name: str) -> Column:
     return F.lower(text(name))
 
 
-def country(name: str) -> Column:
-    """ISO 3166 alpha-2 as it stands; anything else is NULL."""
+def texts(*names: str) -> list[Column]:
+    """Each as text, under its own name."""
+    return [text(name).alias(name) for name in names]
+
+
+def matching(name: str, pattern: str) -> Column:
+    """What is of this form as it stands; anything else is NULL."""
     value = text(name)
-    return F.when(value.rlike("^[A-Z]{2}$"), value)
+    return F.when(value.rlike(pattern), value)
+
+
+def country(name: str) -> Column:
+    """ISO 3166 alpha-2."""
+    return matching(name, "^[A-Z]{2}$")
+
+
+def one_of(name: str, spellings: dict[str, tuple[str, ...]]) -> Column:
+    """The word that is meant by a spelling, whatever its case and punctuation; one that nobody
+    knows stays, in lower case.
+    """
+    said = F.regexp_replace(lower(name), "[^a-z0-9]", "")
+    meant = F.lit(None)
+    for word, ways in spellings.items():
+        meant = F.when(said.isin(*{letters(way) for way in ways}), F.lit(word)).otherwise(meant)
+    return F.coalesce(meant, lower(name))
 
 
 def boolean(name: str) -> Column:
@@ -32,9 +65,14 @@ def boolean(name: str) -> Column:
     return F.when(word.isin(*TRUE), F.lit(True)).when(word.isin(*FALSE), F.lit(False))
 
 
+def differs(name: str, cleaned: Column) -> Column:
+    """Cleaning made another word of it, or none."""
+    return F.coalesce(F.trim(F.col(name)) != F.coalesce(cleaned, F.lit("")), F.lit(False))
+
+
 def spells_nothing(*names: str) -> Column:
     """Some column holds text that only says that there is nothing."""
-    said = [F.coalesce(F.lower(F.trim(F.col(n))).isin(*NOTHING), F.lit(False)) for n in names]
+    said = [F.coalesce(F.lower(F.trim(F.col(n))).isin(*WORDS), F.lit(False)) for n in names]
     any_said = said[0]
     for one in said[1:]:
         any_said = any_said | one

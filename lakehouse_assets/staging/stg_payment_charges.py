@@ -13,12 +13,19 @@ from pyspark.sql import functions as F
 from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.payment_charges import payment_charges
-from lakehouse_assets.staging.clean import boolean, country, lower, spells_nothing, text, upper
+from lakehouse_assets.sources.payments.providers import CURRENCIES
+from lakehouse_assets.staging.clean import (
+    boolean,
+    country,
+    differs,
+    lower,
+    on_time,
+    spells_nothing,
+    text,
+    texts,
+    upper,
+)
 
-CURRENCIES = (
-    "USD", "EUR", "GBP", "CAD", "AUD", "JPY", "CHF", "SEK", "NOK", "DKK", "PLN", "BRL", "MXN",
-    "INR", "SGD", "NZD",
-)  # fmt: skip
 WORDS = (
     "event_id", "event_type", "provider", "charge_id", "customer_id", "currency", "status",
     "failure_code", "failure_message", "payment_method_id", "payment_method_type", "card_brand",
@@ -26,7 +33,6 @@ WORDS = (
     "merchant_name", "description", "metadata.order_id", "metadata.user_email",
     "metadata.subscription_id", "risk_level", "3ds_authenticated",
 )  # fmt: skip
-AHEAD = "interval 5 minutes"  # how far a provider's clock may be ahead of Kafka's
 
 
 class StgPaymentCharges(StagingTable):
@@ -35,8 +41,8 @@ class StgPaymentCharges(StagingTable):
     provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
     charge_id = column("string", "The provider's id of the charge; survives retries.")
     customer_id = column("string", "The payer.", nullable=True)
-    amount = column("decimal(10,2)", "In units of `currency`.", ge=0)
-    currency = column("string", "ISO 4217, upper case.", isin=CURRENCIES, nullable=True)
+    amount = column("decimal(10,2)", "As the provider writes it: some in hundredths.", ge=0)
+    currency = column("string", "ISO 4217, upper case.", isin=tuple(CURRENCIES), nullable=True)
     status = column("string", "The provider's word for the outcome, lower case.", nullable=True)
     failure_code = column("string", "Why it failed.", nullable=True)
     failure_message = column("string", "The same for people.", nullable=True)
@@ -68,8 +74,16 @@ class StgPaymentCharges(StagingTable):
         unique_text=("event_id", "charge_id", "payment_method_id", "order_id"),
     )
     rules: ClassVar[tuple[Rule, ...]] = (
-        Rule("created_not_in_future", f"created_at <= arrived_at + {AHEAD}"),
-        Rule("updated_not_in_future", f"updated_at <= arrived_at + {AHEAD}"),
+        *on_time("created_at", "updated_at"),
+        Rule("country_codes", "card_country rlike '^[A-Z]{2}$'", "two letters, or nothing"),
+        Rule("currency_case", "currency = upper(currency)", "currencies are upper case"),
+        Rule(
+            "postal_codes_present",
+            "billing_postal_code is not null",
+            "a postal code was typed",
+            threshold=0.25,
+            refuses=False,
+        ),
     )
 
 
@@ -85,14 +99,13 @@ def transform(charges: DataFrame) -> DataFrame:
         "amount",
         upper("currency").alias("currency"),
         lower("status").alias("status"),
-        *[text(c).alias(c) for c in ("failure_code", "failure_message", "payment_method_id")],
-        *[text(c).alias(c) for c in ("payment_method_type", "card_brand", "card_last4")],
+        *texts("failure_code", "failure_message", "payment_method_id"),
+        *texts("payment_method_type", "card_brand", "card_last4"),
         "card_exp_month",
         "card_exp_year",
         country("card_country").alias("card_country"),
         country("billing_country").alias("billing_country"),
-        *[text(c).alias(c) for c in ("billing_postal_code", "merchant_id", "merchant_name")],
-        text("description").alias("description"),
+        *texts("billing_postal_code", "merchant_id", "merchant_name", "description"),
         text("metadata.order_id").alias("order_id"),
         text("metadata.user_email").alias("user_email"),
         text("metadata.subscription_id").alias("subscription_id"),
@@ -109,13 +122,12 @@ def transform(charges: DataFrame) -> DataFrame:
 
 def mended() -> Column:
     """What cleaning changed or dropped beside spelled nulls."""
-    dropped = [
-        text(c).isNotNull() & country(c).isNull() for c in ("card_country", "billing_country")
-    ]
-    lower_case = F.coalesce(F.col("currency") != F.upper("currency"), F.lit(False))
     off_scale = F.coalesce(~F.col("risk_score").between(0, 100), F.lit(False))
+    countries = [differs(c, country(c)) for c in ("card_country", "billing_country")]
     unposted = text("billing_postal_code").isNull()
-    return dropped[0] | dropped[1] | lower_case | off_scale | unposted
+    return (
+        off_scale | countries[0] | countries[1] | differs("currency", upper("currency")) | unposted
+    )
 
 
 stg_payment_charges = table_asset(StgPaymentCharges, transform, charges=payment_charges)

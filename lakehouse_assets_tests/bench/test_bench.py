@@ -16,16 +16,16 @@ from lakehouse_assets.services.host import ServiceError, alive
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.service import Service
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPIC
+from lakehouse_assets.sources.payments import CHARGES
 from lakehouse_assets_tests.support import fresh_topic
 
 
 @pytest.fixture
 def place(empty_lake: Path) -> Iterator[Lab]:
     """The test run's own Kafka and Spark, with no topic yet."""
-    fresh_topic(TOPIC)
+    fresh_topic(CHARGES)
     yield Lab(empty_lake, [Kafka(), Spark()])
-    fresh_topic(TOPIC)
+    fresh_topic(CHARGES)
 
 
 def test_ingest_stores_what_its_rival_stores_and_tells_both_figures(place: Lab) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.services.generator import Generator
-from lakehouse_assets.sources.payments import FIRST_DAY, TOPIC, Dirt, charges
+from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic
 from lakehouse_assets_tests.support import fresh_topic, refused, said
 
@@ -16,10 +16,10 @@ MANY = ("--dirt", "malformed=0.2", "--dirt", "null_value=0.1")
 
 
 def test_each_kind_of_dirt_has_a_rate_that_can_be_set(stack: Path) -> None:
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC)
-    said("generate", "payments", "--count", "300", "--rate", "0", *MANY)
-    values = [record.value for record in read_back(TOPIC)]
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES)
+    said("generate", "payments", "--only", "charges", "--count", "300", "--rate", "0", *MANY)
+    values = [record.value for record in read_back([CHARGES])]
     expected = Counter(
         e.kind for e in charges(7, 300, FIRST_DAY, Dirt(malformed=0.2, null_value=0.1))
     )
@@ -30,8 +30,9 @@ def test_each_kind_of_dirt_has_a_rate_that_can_be_set(stack: Path) -> None:
 
 
 def test_the_help_lists_the_kinds_of_dirt_with_their_rates() -> None:
-    listed = dict(line.split() for line in said("generate", "--help").splitlines()[-22:])
-    assert {kind: float(rate) for kind, rate in listed.items()} == Dirt().rates()
+    rates = Dirt().rates()
+    listed = dict(line.split() for line in said("generate", "--help").splitlines()[-len(rates) :])
+    assert {kind: float(rate) for kind, rate in listed.items()} == rates
 
 
 @pytest.mark.parametrize(
@@ -41,7 +42,10 @@ def test_the_help_lists_the_kinds_of_dirt_with_their_rates() -> None:
         ("zzz=0.2", "There are: mixed_case, "),
         ("malformed", "malformed=0.01"),
         ("malformed=2", "from 0 to 1"),
-        ("malformed=0.9", "add up to 1.179, and a record has at most one. Lower some, e.g. mixed"),
+        (
+            "malformed=0.9",
+            "in payment_charges, and a record has at most one. Lower some, e.g. mixed",
+        ),
     ],
 )
 def test_a_wrong_rate_is_answered_before_anything_is_sent(dirt: str, answer: str) -> None:
@@ -58,3 +62,24 @@ def test_a_background_generator_gets_the_rates_too(stack: Path) -> None:
         assert "--dirt malformed=0.2 --dirt null_value=0.1" in log
     finally:
         said("down", "generate-payments")
+
+
+def test_feeds_run_apart_but_not_beside_the_whole_source(stack: Path) -> None:
+    try:
+        only = ("--only", "refunds", "--only", "disputes")
+        told = said("generate", "payments", "--background", *only)
+        assert "lakehouse down generate-payments-disputes" in told
+        assert "--only=refunds" in psutil.Process(
+            Generator("payments", feed="refunds").status().pid
+        ).cmdline()
+        twice = refused("generate", "payments", "--background")
+        assert "generate-payments-refunds runs already" in twice
+        shown = said("status")
+        assert "generate-payments-disputes" in shown and "payments-charges" not in shown
+    finally:
+        stopped = said("down", "generate")
+    assert "refunds stopped" in stopped and "disputes stopped" in stopped
+
+
+def test_a_feed_that_is_none_is_answered_with_the_nearest() -> None:
+    assert "Did you mean refunds" in refused("generate", "payments", "--only", "refund")

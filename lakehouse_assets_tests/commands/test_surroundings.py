@@ -12,10 +12,11 @@ from lakehouse_assets.commands import glance, trouble
 from lakehouse_assets.commands.common import tables
 from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.sources.payments import TOPIC, charges
-from lakehouse_assets.sources.payments_truth import RAW
+from lakehouse_assets.sources.payments import CHARGES, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets_tests.support import fresh_topic, lake_in, last_line, refused, said
+
+RAW = "raw.payment_charges"
 
 
 @pytest.mark.parametrize("before", ["", "intranet", "127.0.0.1,intranet", "*"])
@@ -53,8 +54,8 @@ def test_events_go_to_a_kafka_of_somebody_else_only_if_it_is_named(
 @pytest.fixture
 def charges_sent(empty_lake: Path) -> str:
     """The hour, for `rebuild --partition`, in which some charges lie in Kafka."""
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC)
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES)
     hour = f"{now():%Y-%m-%d-%H:00}"
     produce(charges(7, 40, now() - timedelta(seconds=40)))
     return hour

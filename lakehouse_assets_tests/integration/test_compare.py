@@ -6,7 +6,7 @@ from pathlib import Path
 
 from lakehouse_assets.commands import compare, readback
 from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.payments_truth import Delivered
+from lakehouse_assets.sources.payments.truth import Delivered
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 
@@ -24,7 +24,7 @@ def test_the_comparison_sees_what_is_lost_doubled_wrong_and_made_up() -> None:
 
 
 def held(*values: bytes | None) -> list[Delivered]:
-    return [Delivered(0, offset, NOON, value) for offset, value in enumerate(values)]
+    return [Delivered("t", 0, offset, NOON, None, value) for offset, value in enumerate(values)]
 
 
 def sent(*values: bytes | None) -> readback.Sent:
@@ -37,18 +37,20 @@ def sent(*values: bytes | None) -> readback.Sent:
 
 
 def test_a_topic_that_holds_each_record_as_often_as_it_was_sent_is_as_sent() -> None:
-    assert sent(b"a", b"a", None).beside("t", held(b"a", None, b"a")).is_equal
+    (found,) = sent(b"a", b"a", None).beside(held(b"a", None, b"a"))
+    assert found.is_equal and found.table == "kafka.t"
 
 
 def test_records_that_kafka_lost_doubled_or_made_up_are_seen_without_any_table() -> None:
-    found = sent(b"a", b"a", b"b", b"c").beside("t", held(b"a", b"b", b"b", b"d"))
+    (found,) = sent(b"a", b"a", b"b", b"c").beside(held(b"a", b"b", b"b", b"d"))
     assert (found.lost, found.duplicated, found.wrong) == (2, 1, 1)
     assert found.examples == ["sent (4,) records, the topic holds 4"]
 
 
 def test_only_what_came_since_is_compared_with_what_was_sent() -> None:
-    records = [*held(b"a", b"b"), Delivered(1, 0, NOON, b"c")]
-    assert [r.value for r in readback.since(records, {0: 1})] == [b"b", b"c"]
+    records = [*held(b"a", b"b"), Delivered("t", 1, 0, NOON, None, b"c")]
+    records.append(Delivered("u", 0, 0, NOON, None, b"d"))
+    assert [r.value for r in readback.since(records, {("t", 0): 1})] == [b"b", b"c", b"d"]
 
 
 def test_the_oracle_asks_nothing_of_the_engine() -> None:

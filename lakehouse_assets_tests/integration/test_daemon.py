@@ -19,9 +19,9 @@ from lakehouse_assets import settings
 from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.orchestration.runs import SOURCE
-from lakehouse_assets.sources.payments import TOPIC, Dirt, charges
+from lakehouse_assets.sources.payments import CHARGES, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
-from lakehouse_assets_tests.integration.test_charges import check_against_truth
+from lakehouse_assets_tests.integration.test_payments import check_against_truth
 from lakehouse_assets_tests.support import fresh_topic
 
 RUN_S = 240  # from records in Kafka to a finished run: 30 s, or far more on a busy machine
@@ -37,8 +37,8 @@ def home(empty_lake: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> P
     home.mkdir()
     shutil.copy(settings.ROOT / "dagster.yaml", home)
     monkeypatch.setenv("DAGSTER_HOME", str(home))
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC)
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES)
     return home
 
 

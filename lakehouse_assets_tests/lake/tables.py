@@ -17,6 +17,7 @@ from lakehouse_assets import settings
 from lakehouse_assets.lake import scope, versions
 from lakehouse_assets.lake.advance import Outcome, advance
 from lakehouse_assets.lake.contract import (
+    KeyedTable,
     Layout,
     RawTable,
     Rule,
@@ -50,6 +51,10 @@ class Notes(RawTable, name="raw.notes"):
     count = column("int", "How many.")
     made_at = column("timestamp", "When, UTC.")
     tags = column("struct<colour:string,shape:string>", "Texts only.")
+
+
+class KeyedNotes(KeyedTable, name="raw.notes"):
+    id = column("string", "Whose note; a null value deletes it.")
 
 
 class Events(Table, name="bare.events"):
@@ -160,19 +165,22 @@ def on(n: int) -> date:
     return day(n).date()
 
 
-def parsed(lake: Lake, table: LakeTable, *values: bytes | None) -> list[Row]:
+def parsed(
+    lake: Lake, table: LakeTable, *values: bytes | None, keys: list[str | None] | None = None
+) -> list[Row]:
     """The rows of records with these values, in their order; no Kafka is asked."""
+    keyed = enumerate(zip(keys or [None] * len(values), values, strict=True))
     records = lake.spark.createDataFrame(
-        [(0, n, ARRIVED, value, 0, ARRIVED_IN) for n, value in enumerate(values)],
-        "partition int, offset bigint, timestamp timestamp, value binary, topic_generation int, "
-        "ingest_hour timestamp",
+        [(0, n, ARRIVED, k and k.encode(), value, 0, ARRIVED_IN) for n, (k, value) in keyed],
+        "partition int, offset bigint, timestamp timestamp, key binary, value binary, "
+        "topic_generation int, ingest_hour timestamp",
     )
     found = parse(records, table).toArrow().to_pylist()
     return sorted(found, key=lambda row: row["kafka_offset"])
 
 
-def notes(topic: str, tombstones: bool = False) -> LakeTable:
-    return raw_table(Notes, topic=topic, group="bare", tombstones=tombstones)
+def notes(topic: str, contract: type[RawTable] = Notes) -> LakeTable:
+    return raw_table(contract, topic=topic, group="bare")
 
 
 def make_topic(name: str, partitions: int = 1, **config: str) -> str:

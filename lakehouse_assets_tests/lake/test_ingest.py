@@ -16,6 +16,7 @@ from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.position import RecordsLost
 from lakehouse_assets_tests.lake.tables import (
     HOUR,
+    KeyedNotes,
     Row,
     admin,
     ingest,
@@ -30,9 +31,11 @@ from lakehouse_assets_tests.support import fresh_topic, stored
 def test_a_null_value_on_a_keyed_topic_is_a_row_and_no_error(lake: Lake) -> None:
     topic = make_topic("ingest_tombstone")
     send(topic, b'{"id":"a"}', None, key="a")
-    ingest(lake, notes(topic, tombstones=True))
-    found = by_offset("id", "_error")
-    assert [(r["id"], r["_error"]) for r in found] == [("a", None), (None, None)]
+    ingest(lake, notes(topic, KeyedNotes))
+    columns = ("id", "kafka_key", "is_deletion", "_error")
+    assert [tuple(r[c] for c in columns) for r in by_offset(*columns)] == [
+        ("a", "a", False, None), (None, "a", True, None),
+    ]  # fmt: skip
 
 
 def by_offset(*columns: str) -> list[Row]:
@@ -228,9 +231,6 @@ def test_an_open_transaction_is_read_when_it_is_over(lake: Lake) -> None:
     sender.commit_transaction(20)
     ingest(lake, notes(topic))
     assert offsets() == [(0, 0)]
-
-
-# --- Kafka itself
 
 
 def test_kafka_that_is_down_says_where_it_was_looked_for_and_how_to_start_it(

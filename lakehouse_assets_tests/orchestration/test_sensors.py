@@ -3,11 +3,10 @@
 import time
 from collections.abc import Iterator
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 import dagster as dg
 import pytest
-from confluent_kafka import Producer
 from dagster._core.test_utils import create_run_for_test
 from pyspark.sql import DataFrame
 
@@ -26,8 +25,10 @@ from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets.orchestration.sensors import Source, sources, tick
 from lakehouse_assets.raw.payment_charges import PaymentCharges
-from lakehouse_assets.sources.payments import TOPIC, Dirt, Event, charges
+from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets_tests.lake.tables import send
 from lakehouse_assets_tests.support import fresh_topic
 
 RAW, STAGING, MART = "raw.payment_charges", "staging.stg_payment_charges", "marts.payments_daily"
@@ -41,13 +42,17 @@ def instance() -> Iterator[dg.DagsterInstance]:
 
 @pytest.fixture
 def topic(empty_lake: object) -> str:
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC)
-    return TOPIC
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES)
+    return CHARGES
 
 
 def payments(changed: dict[str, LakeTable] | None = None) -> Source:
-    return next(s for s in sources(tables() | (changed or {})) if s.group == "payments")
+    """What is made of charges alone: the other topics do not exist here."""
+    others = [t.removeprefix("payment_") for t in TOPICS if t != CHARGES]
+    every = tables() | (changed or {})
+    chosen = {n: t for n, t in every.items() if not n.endswith(tuple(others))}
+    return next(s for s in sources(chosen) if s.group == "payments")
 
 
 def events(count: int = 20) -> list[Event]:
@@ -73,8 +78,8 @@ def catch_up(lake: Lake, *names: str) -> None:
 def test_a_topic_that_does_not_exist_yet_is_no_failure(
     empty_lake: object, instance: dg.DagsterInstance
 ) -> None:
-    fresh_topic(TOPIC)
-    assert f"topic {TOPIC} does not exist yet" in reason(tick(instance, payments()))
+    fresh_topic(CHARGES)
+    assert f"not in Kafka yet: {CHARGES}" in reason(tick(instance, payments()))
 
 
 def test_an_empty_topic_is_nothing_new(topic: str, instance: dg.DagsterInstance) -> None:
@@ -135,11 +140,11 @@ def test_of_two_hours_the_older_comes_first_and_is_finished_first(
 ) -> None:
     this_hour = hour_of(now())
     monkeypatch.setenv("LAKEHOUSE_FIRST_HOUR", f"{this_hour - 30 * HOUR:{settings.HOUR_FORMAT}}")
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC, config={"message.timestamp.type": "CreateTime"})
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES, config={"message.timestamp.type": "CreateTime"})
     older = this_hour - 3 * HOUR
-    send_at(older + timedelta(minutes=5), *events(5))
-    send_at(now(), *events(5))
+    send(CHARGES, *[e.value for e in events(5)], at=older + timedelta(minutes=5))
+    send(CHARGES, *[e.value for e in events(5)], at=now())
     first = tick(instance, payments())
     assert isinstance(first, dg.RunRequest)
     assert first.partition_key == f"{older:{settings.HOUR_FORMAT}}"
@@ -152,14 +157,6 @@ def test_of_two_hours_the_older_comes_first_and_is_finished_first(
     third = tick(instance, payments())
     assert isinstance(third, dg.RunRequest)
     assert third.partition_key == f"{this_hour:{settings.HOUR_FORMAT}}"
-
-
-def send_at(moment: datetime, *given: Event) -> None:
-    producer = Producer({"bootstrap.servers": settings.kafka_bootstrap()})
-    for event in given:
-        at = int(moment.timestamp() * 1000)
-        producer.produce(TOPIC, key=event.key, value=event.value, timestamp=at)
-    assert producer.flush(10) == 0
 
 
 def test_a_crash_between_two_tables_is_healed_without_news(
@@ -226,8 +223,8 @@ def test_lost_records_fail_one_run_and_are_then_told_with_the_way_out(
 ) -> None:
     produce(events())
     catch_up(lake)
-    fresh_topic(TOPIC)
-    ensure_topic(TOPIC)
+    fresh_topic(CHARGES)
+    ensure_topic(CHARGES)
     answer = tick(instance, payments())
     assert asked(answer) == [RAW] and isinstance(answer, dg.RunRequest)
     run = dg.materialize(

@@ -4,11 +4,10 @@ import json
 from datetime import datetime, timezone
 from decimal import Decimal
 
-from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
 from lakehouse_assets_tests.lake.tables import ARRIVED, ARRIVED_IN, Row, parsed
-from lakehouse_assets_tests.support import rows
+from lakehouse_assets_tests.support import broken_rules
 
 
 def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:
@@ -49,8 +48,4 @@ def test_its_rules_measure_the_dirt(lake: Lake) -> None:
         "postal_codes_present": clean | {"billing_postal_code": None},
         "currency_case": clean | {"currency": "eur"},
     }
-    rules = PaymentCharges.all_rules()
-    frame = rows(lake.spark, PaymentCharges, clean, *dirty.values())
-    reasons = quality.reasons(rules, f"({quality.failures(rules)})")
-    found = frame.selectExpr(f"{reasons} as why")
-    assert [r["why"] for r in found.collect()] == ["", *dirty]
+    assert broken_rules(lake, PaymentCharges, clean, *dirty.values()) == ["", *dirty]

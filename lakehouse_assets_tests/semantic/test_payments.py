@@ -1,13 +1,15 @@
-"""semantic.payments: a charge once, as its provider last described it."""
+"""semantic.payments: a charge once, as its provider last described it, in one vocabulary."""
 
 from datetime import datetime, timedelta, timezone
 from decimal import Decimal
 
+import pytest
+
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.semantic.payments import payments
+from lakehouse_assets.semantic.payments import Payments, payments
 from lakehouse_assets.staging.stg_payment_charges import StgPaymentCharges
 from lakehouse_assets_tests.lake.tables import Row, result
-from lakehouse_assets_tests.support import rows
+from lakehouse_assets_tests.support import broken_rules, rows
 
 AT = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
 MINUTE = timedelta(minutes=1)
@@ -16,14 +18,19 @@ MINUTE = timedelta(minutes=1)
 def event(id: str, charge: str, minute: int, **more: object) -> Row:
     """An event of a charge, changed some minutes after ten."""
     return {
-        "event_id": id, "charge_id": charge, "provider": "STRIPE", "amount": Decimal(5),
-        "created_at": AT, "updated_at": AT + minute * MINUTE, "arrived_at": AT, **more,
+        "event_id": id, "charge_id": charge, "provider": "STRIPE", "amount": Decimal(500),
+        "currency": "EUR", "status": "succeeded", "created_at": AT,
+        "updated_at": AT + minute * MINUTE, "arrived_at": AT, **more,
     }  # fmt: skip
 
 
+def made(lake: Lake, *events: Row) -> list[Row]:
+    return result(payments, events=rows(lake.spark, StgPaymentCharges, *events))
+
+
 def last_words(lake: Lake, *events: Row) -> list[tuple[object, ...]]:
-    found = result(payments, events=rows(lake.spark, StgPaymentCharges, *events))
-    return [(r["charge_id"], r["event_id"], r["status"]) for r in found]
+    columns = ("charge_id", "event_id", "status", "provider_status")
+    return [tuple(row[c] for c in columns) for row in made(lake, *events)]
 
 
 def test_the_last_word_has_the_greatest_update_whatever_arrived_last(lake: Lake) -> None:
@@ -31,17 +38,74 @@ def test_the_last_word_has_the_greatest_update_whatever_arrived_last(lake: Lake)
     assert last_words(
         lake,
         event("e1", "c1", 0, status="pending"),
-        event("e3", "c1", 9, status="succeeded"),
+        event("e3", "c1", 9),
         event("e2", "c1", 5, status="failed", **late),
         event("e4", "c2", 0, status=None),
-    ) == [("c1", "e3", "succeeded"), ("c2", "e4", None)]
+    ) == [("c1", "e3", "succeeded", "succeeded"), ("c2", "e4", None, None)]
 
 
-def test_of_equal_updates_the_greater_content_has_the_last_word_in_any_order(lake: Lake) -> None:
-    tied = [event("e1", "c1", 0, status="failed"), event("e2", "c1", 0, status="refunded")]
-    twice = tied[0]
+def test_of_equal_updates_the_greater_event_has_the_last_word_in_any_order(lake: Lake) -> None:
+    tied = [event("e1", "c1", 0), event("e2", "c1", 0, status="failed")]
     assert (
-        last_words(lake, *tied, twice)
+        last_words(lake, *tied, tied[0])
         == last_words(lake, *reversed(tied))
-        == [("c1", "e2", "refunded")]
+        == [("c1", "e2", "failed", "failed")]
     )
+
+
+@pytest.mark.parametrize(
+    ("provider", "status", "code", "meant", "category"),
+    [
+        ("STRIPE", "succeeded", None, "succeeded", None),
+        ("BRAINTREE", "settled", None, "succeeded", None),
+        ("BRAINTREE", "submitted_for_settlement", None, "pending", None),
+        ("BRAINTREE", "processor_declined", "2001", "failed", "insufficient_funds"),
+        ("ADYEN", "authorised", None, "succeeded", None),
+        ("ADYEN", "refused", "12", "failed", "insufficient_funds"),
+        ("STRIPE", "settled", "2001", None, None),  # another provider's words
+        ("ADYEN", "gone fishing", None, None, None),
+    ],
+)
+def test_each_providers_words_become_one_vocabulary(
+    lake: Lake, provider: str, status: str, code: str, meant: str | None, category: str | None
+) -> None:
+    (row,) = made(
+        lake, event("e1", "c1", 0, provider=provider, status=status, failure_code=code)
+    )
+    assert (row["status"], row["failure_category"]) == (meant, category)
+    assert (row["provider_status"], row["failure_code"]) == (status, code)
+
+
+@pytest.mark.parametrize(
+    ("provider", "currency", "said", "amount", "minor", "exponent"),
+    [
+        ("STRIPE", "EUR", "1250", "12.50", 1250, 2),
+        ("ADYEN", "JPY", "1250", "1250.00", 1250, 0),
+        ("BRAINTREE", "USD", "12.50", "12.50", 1250, 2),
+        ("BRAINTREE", "JPY", "1250", "1250.00", 1250, 0),
+        ("STRIPE", None, "1250", None, 1250, None),
+        ("BRAINTREE", None, "12.50", "12.50", None, None),
+    ],
+)
+def test_amounts_are_told_in_units_and_in_the_smallest_unit(
+    lake: Lake, provider: str, currency: str | None, said: str, amount: str | None,
+    minor: int | None, exponent: int | None,
+) -> None:  # fmt: skip
+    given = event("e1", "c1", 0, provider=provider, currency=currency, amount=Decimal(said))
+    (row,) = made(lake, given)
+    found = (row["amount"], row["amount_minor"], row["currency_exponent"])
+    assert found == (amount and Decimal(amount), minor, exponent)
+
+
+def test_words_and_amounts_that_nobody_knows_are_counted_and_kept(lake: Lake) -> None:
+    good: Row = {
+        "charge_id": "c1", "event_id": "e1", "provider": "STRIPE", "status": "failed",
+        "provider_status": "failed", "amount": Decimal(5), "amount_minor": 500, "created_at": AT,
+        "updated_at": AT, "arrived_at": AT, "is_dirty": False,
+    }  # fmt: skip
+    odd: dict[str, Row] = {
+        "status_known": good | {"status": None},
+        "failure_known": good | {"failure_code": "new_code"},
+        "amount_known": good | {"amount": None},
+    }
+    assert broken_rules(lake, Payments, good, *odd.values()) == ["", *odd]

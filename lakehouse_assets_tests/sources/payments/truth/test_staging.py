@@ -8,29 +8,24 @@ from typing import Any
 
 import pytest
 
-from lakehouse_assets.sources.payments import FIRST_DAY, Dirt, charges
-from lakehouse_assets.sources.payments_truth import (
-    CONTENT,
-    MART,
-    QUARANTINE,
-    RAW,
-    SEMANTIC,
-    STAGING,
-    Delivered,
-    cleaned,
-    delivered,
-    expected,
-)
-from lakehouse_assets.sources.payments_truth_raw import Row, parse
+from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, Dirt, charges
+from lakehouse_assets.sources.payments import truth as oracle
+from lakehouse_assets.sources.payments.truth import QUARANTINE, Delivered, delivered, expected
+from lakehouse_assets.sources.payments.truth.raw import Row, parse
+from lakehouse_assets.sources.payments.truth.semantic import PAYMENTS, PAYMENTS_DAILY
+from lakehouse_assets.sources.payments.truth.staging import COLUMNS, cleaned
+
+RAW, STAGING = oracle.RAW[CHARGES], oracle.STAGING[CHARGES]
+SEMANTIC, MART = PAYMENTS, PAYMENTS_DAILY
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 CHARGE = {
     "event_id": "e1",
-    "provider": "Stripe",
+    "provider": "Braintree",
     "charge_id": "c1",
     "amount": 12.5,
     "currency": "USD",
-    "status": "succeeded",
+    "status": "settled",
     "billing_postal_code": "10115",
     "created_at": "2026-05-04T11:00:00.000Z",
     "updated_at": "2026-05-04T11:00:00.000Z",
@@ -42,7 +37,7 @@ def value(**changes: Any) -> bytes:
 
 
 def arriving(*values: bytes | None, at: datetime = NOON) -> list[Delivered]:
-    return [Delivered(0, offset, at + timedelta(seconds=offset), value)
+    return [Delivered(CHARGES, 0, offset, at + timedelta(seconds=offset), None, value)
             for offset, value in enumerate(values)]  # fmt: skip
 
 
@@ -53,8 +48,9 @@ def staged(**changes: Any) -> Row:
 
 
 def test_a_staging_row_has_the_columns_in_the_order_that_breaks_ties() -> None:
-    assert tuple(staged()) == (*CONTENT, "arrived_at")
-    assert tuple(cleaned(parse(value()).row)) == CONTENT
+    content = (*COLUMNS[CHARGES], "is_dirty")
+    assert tuple(staged()) == (*content, "arrived_at")
+    assert tuple(cleaned(CHARGES, parse(CHARGES, value()).row)) == content
 
 
 @pytest.mark.parametrize("spelling", ["", "  ", "NULL", "null", " Null ", "None", "N/A", "nil"])
@@ -107,7 +103,8 @@ def test_staging_mends_what_it_can_and_says_so(said: Row, kept: Row) -> None:
 )
 def test_staging_refuses_with_every_rule_that_fails(said: Row, reason: str) -> None:
     assert staged(**said) == {
-        "kafka_partition": 0, "kafka_offset": 0, "stage": "staging", "reason": reason,
+        "source_table": RAW, "kafka_partition": 0, "kafka_offset": 0, "stage": "staging",
+        "reason": reason,
     }  # fmt: skip
 
 
@@ -146,10 +143,10 @@ def test_the_mart_counts_each_charge_once_on_the_day_it_was_made() -> None:
     records = arriving(
         value(amount=10),
         value(amount=10.01, event_id="e2", charge_id="c2", currency="usd"),
-        value(amount=5, event_id="e3", charge_id="c3", status="failed"),
+        value(amount=5, event_id="e3", charge_id="c3", status="processor_declined"),
         value(amount=1, event_id="e4", charge_id="c4", created_at="2026-05-03T23:59:59.999Z"),
     )
-    common = {"provider": "STRIPE", "currency": "USD"}
+    common = {"provider": "BRAINTREE", "currency": "USD"}
     today = common | {"created_on": date(2026, 5, 4), "failure_rate": 1 / 3}
     yesterday = common | {"created_on": date(2026, 5, 3), "failure_rate": 0.0}
 
@@ -174,7 +171,7 @@ def test_the_order_in_which_records_are_read_changes_nothing() -> None:
 
 
 def test_other_offsets_give_the_same_tables_beyond_raw() -> None:
-    events = list(charges(12, 3_000, FIRST_DAY, Dirt(late=0.05, tie_charge=0.05)))
+    events = list(charges(12, 3_000, FIRST_DAY, Dirt(late=0.05, tie_state=0.05)))
     arrival = FIRST_DAY + timedelta(hours=1)
     in_order = expected(delivered(events, arrival, timedelta(0)))
     Random(1).shuffle(events)

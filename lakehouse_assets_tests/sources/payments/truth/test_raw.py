@@ -4,15 +4,11 @@ from typing import Any
 
 import pytest
 
-from lakehouse_assets.sources.payments_truth import (
-    QUARANTINE,
-    RAW,
-    STAGING,
-    Delivered,
-    expected,
-)
-from lakehouse_assets.sources.payments_truth_raw import parse
+from lakehouse_assets.sources.payments import CHARGES
+from lakehouse_assets.sources.payments.truth import QUARANTINE, RAW, STAGING, Delivered, expected
+from lakehouse_assets.sources.payments.truth.raw import parse
 
+CUSTOMERS, DISPUTES = "payment_customers", "payment_disputes"
 NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 
 
@@ -49,16 +45,22 @@ NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
 def test_a_record_that_is_no_event_is_an_error_with_empty_columns(
     record: bytes | None, error: str
 ) -> None:
-    truth = expected([Delivered(0, 0, NOON, record)])
-    (row,) = truth[RAW]
+    truth = expected([Delivered(CHARGES, 0, 0, NOON, None, record)])
+    (row,) = truth[RAW[CHARGES]]
     assert row.pop("error") == error
     assert {row.pop("kafka_partition"), row.pop("kafka_offset")} == {0}
     assert row.pop("has_unknown_fields") is False
     assert set(row.values()) == {None}
     assert truth[QUARANTINE] == [
-        {"kafka_partition": 0, "kafka_offset": 0, "stage": "parse", "reason": error}
+        {
+            "source_table": RAW[CHARGES],
+            "kafka_partition": 0,
+            "kafka_offset": 0,
+            "stage": "parse",
+            "reason": error,
+        }
     ]
-    assert truth[STAGING] == []
+    assert truth[STAGING[CHARGES]] == []
 
 
 @pytest.mark.parametrize(
@@ -82,13 +84,30 @@ def test_a_record_that_is_no_event_is_an_error_with_empty_columns(
     ],
 )  # fmt: skip
 def test_a_value_is_read_by_the_type_of_its_column(column: str, said: str, typed: Any) -> None:
-    parsed = parse(f'{{"{column}":{said}}}'.encode())
+    parsed = parse(CHARGES, f'{{"{column}":{said}}}'.encode())
     assert parsed.error is None
     assert parsed.row[column] == typed
     assert str(parsed.row[column]) == str(typed)
 
 
 def test_unknown_fields_are_seen_at_the_top_and_inside_metadata() -> None:
-    assert parse(b'{"event_id":"e1","loyalty":{"tier":"gold"}}').has_unknown_fields
-    assert parse(b'{"metadata":{"utm_source":"x"}}').has_unknown_fields
-    assert not parse(b'{"event_id":"e1","metadata":{"order_id":"o1"}}').has_unknown_fields
+    assert parse(CHARGES, b'{"event_id":"e1","loyalty":{"tier":"gold"}}').has_unknown_fields
+    assert parse(CHARGES, b'{"metadata":{"utm_source":"x"}}').has_unknown_fields
+    assert not parse(CHARGES, b'{"event_id":"e1","metadata":{"order_id":"o1"}}').has_unknown_fields
+
+
+def test_unknown_fields_are_seen_two_objects_deep() -> None:
+    assert parse(DISPUTES, b'{"evidence":{"metadata":{"pages":3}}}').has_unknown_fields
+    known = parse(DISPUTES, b'{"evidence":{"metadata":{"document_count":3}}}')
+    assert not known.has_unknown_fields
+    assert known.row["evidence"]["metadata"] == {"submitted_by": None, "document_count": 3}
+
+
+def test_a_null_value_on_a_keyed_topic_is_a_deletion_and_no_error() -> None:
+    truth = expected([Delivered(CUSTOMERS, 0, 0, NOON, b"cus_1", None)])
+    (row,) = truth[RAW[CUSTOMERS]]
+    assert (row["error"], row["kafka_key"], row["is_deletion"]) == (None, "cus_1", True)
+    (staged,) = truth[STAGING[CUSTOMERS]]
+    assert (staged["customer_id"], staged["changed_at"], staged["is_deleted"]) == (
+        "cus_1", NOON, True,
+    )  # fmt: skip

@@ -1,4 +1,4 @@
-"""The people, cards and merchants that charges are about: made by Faker once, then drawn from.
+"""The people, cards and merchants that payments are about: made by Faker once, then drawn from.
 
 Everything is kept as JSON text, ready to be put into an event; a Faker call per event would take
 ten times as long as the event itself.
@@ -9,38 +9,38 @@ from functools import lru_cache
 from random import Random
 
 from lakehouse_assets.sources.event import scatter, token
-from lakehouse_assets.sources.payments_record import Fields, text
+from lakehouse_assets.sources.payments.record import Fields, text
 
 CUSTOMERS = 2_000
 MERCHANTS = 150
 DESCRIPTIONS = 400
+SUBSCRIBERS = 3  # one customer of so many has a standing subscription
 
 LOCALES = {  # where customers live: locale, country, currency, share
-    "en_US": ("US", "USD", 50),
-    "en_GB": ("GB", "GBP", 14),
+    "en_US": ("US", "USD", 48),
+    "en_GB": ("GB", "GBP", 13),
     "de_DE": ("DE", "EUR", 12),
     "fr_FR": ("FR", "EUR", 10),
     "en_CA": ("CA", "CAD", 8),
     "en_AU": ("AU", "AUD", 6),
+    "ja_JP": ("JP", "JPY", 3),
 }
 METHODS = ("card", "card", "card", "apple_pay", "google_pay")
 BRANDS = ("visa", "visa", "mastercard", "amex", "discover")
-FAILURES = (
-    ("card_declined", "Your card was declined."),
-    ("insufficient_funds", "Your card has insufficient funds."),
-    ("expired_card", "Your card has expired."),
-    ("incorrect_cvc", "Your card's security code is incorrect."),
-    ("processing_error", "An error occurred while processing your card."),
-)
+SEGMENTS = ("consumer", "consumer", "consumer", "small_business", "enterprise")
+CATEGORIES = ("groceries", "electronics", "travel", "software", "fashion", "gambling")
 
 
 @dataclass(frozen=True)
 class Pools:
-    """What is drawn from for each new charge; `emails` runs parallel to `customers`."""
+    """What is drawn from for each new thing. Customers' and merchants' tuples run parallel."""
 
     customers: tuple[Fields, ...]
     emails: tuple[str, ...]
+    names: tuple[str, ...]
+    subscriptions: tuple[str, ...]  # a customer's standing one, or null
     merchants: tuple[Fields, ...]
+    merchant_countries: tuple[str, ...]
     descriptions: tuple[str, ...]
 
 
@@ -49,24 +49,38 @@ def pools(seed: int) -> Pools:
     """The pools of one seed; the tuples are shared, so whoever draws from them copies first."""
     from faker import Faker  # half a second of imports that only a running generator should pay
 
-    rng = Random(f"pools/{seed}")
+    rng, name = Random(f"pools/{seed}"), token(seed)
     fakers = {locale: Faker(locale) for locale in LOCALES}
     for locale, fake in fakers.items():
         fake.seed_instance(f"{locale}/{seed}")
     shares = [share for _, _, share in LOCALES.values()]
     homes = rng.choices(list(LOCALES), weights=shares, k=CUSTOMERS)
-    customers, emails = [], []
-    for number, locale in enumerate(homes):
-        fake = fakers[locale]
-        customers.append(_customer(rng, f"{token(seed)}{number}", locale, fake.postcode()))
-        emails.append(text(f"{fake.user_name()}{number}@{fake.safe_domain_name()}"))
-    merchants = [
-        _merchant(f"{token(seed)}{number}", fakers[rng.choice(homes)].company())
-        for number in range(MERCHANTS)
-    ]
+    seats = rng.choices(list(LOCALES), weights=shares, k=MERCHANTS)
     phrase = fakers["en_US"].catch_phrase
-    descriptions = [text(f"{rng.randint(1, 9)} × {phrase()}") for _ in range(DESCRIPTIONS)]
-    return Pools(tuple(customers), tuple(emails), tuple(merchants), tuple(descriptions))
+    return Pools(
+        customers=tuple(
+            _customer(rng, f"{name}{number}", home, fakers[home].postcode())
+            for number, home in enumerate(homes)
+        ),
+        emails=tuple(
+            text(f"{fakers[home].user_name()}{number}@{fakers[home].safe_domain_name()}")
+            for number, home in enumerate(homes)
+        ),
+        names=tuple(text(fakers[home].name()) for home in homes),
+        subscriptions=tuple(
+            "null" if number % SUBSCRIBERS else f'"sub_{name}{number}"'
+            for number in range(CUSTOMERS)
+        ),
+        merchants=tuple(
+            {
+                "merchant_id": text(f"mer_{name}{number}"),
+                "merchant_name": text(fakers[seat].company()),
+            }
+            for number, seat in enumerate(seats)
+        ),
+        merchant_countries=tuple(text(LOCALES[seat][0]) for seat in seats),
+        descriptions=tuple(text(f"{rng.randint(1, 9)} × {phrase()}") for _ in range(DESCRIPTIONS)),
+    )
 
 
 def _customer(rng: Random, name: str, locale: str, postal_code: str) -> Fields:
@@ -84,7 +98,3 @@ def _customer(rng: Random, name: str, locale: str, postal_code: str) -> Fields:
         "billing_country": text(country),
         "billing_postal_code": text(postal_code),
     }
-
-
-def _merchant(name: str, company: str) -> Fields:
-    return {"merchant_id": text(f"mer_{name}"), "merchant_name": text(company)}

@@ -1,8 +1,8 @@
-"""What one Kafka record of `payment_charges` must become in raw, by the json module alone.
+"""What one Kafka record of a payments topic must become in raw, by the json module alone.
 
 Strict on purpose: a record is one JSON object in UTF-8, of the types below, or an error. A string
 column takes a number or a boolean as its JSON text. NaN, a second value after the first, a number
-for an instant and text for an integer are errors.
+for an instant and text for an integer are errors. On the keyed topics a null value is a deletion.
 """
 
 import json
@@ -11,16 +11,25 @@ from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
 from typing import Any, NamedTuple, NoReturn
 
-from lakehouse_assets.sources.payments_record import COLUMNS
+from lakehouse_assets.sources.payments.record import CUSTOMERS, MERCHANTS, SHAPES
 
 Row = dict[str, Any]
 
 NULL_VALUE, INVALID_UTF8 = "null value", "invalid utf-8"
 MALFORMED, WRONG_TYPE = "malformed", "wrong type"
 
-METADATA = ("order_id", "user_email", "subscription_id")
-INTEGERS = ("card_exp_month", "card_exp_year", "risk_score")
-INSTANTS = ("created_at", "updated_at")
+KEYED = (CUSTOMERS.topic, MERCHANTS.topic)
+INTEGERS = ("card_exp_month", "card_exp_year", "risk_score", "discount_percent", "document_count")
+MONEY = ("amount", "plan_amount")
+OBJECTS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("payment_charges", "metadata"): ("order_id", "user_email", "subscription_id"),
+    ("payment_refunds", "metadata"): (
+        "refund_requested_by", "original_order_id", "support_ticket_id",
+    ),
+    ("payment_disputes", "evidence"): ("customer_communication", "receipt_id", "metadata"),
+    ("payment_disputes", "evidence.metadata"): ("submitted_by", "document_count"),
+}  # fmt: skip
+COLUMNS = {shape.topic: shape.columns for shape in SHAPES}
 CENT, AMOUNT_LIMIT = Decimal("0.01"), Decimal(10) ** 8  # decimal(10, 2)
 
 _NUMERIC = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
@@ -49,48 +58,59 @@ class _WrongTypeError(ValueError):
     pass
 
 
-def parse(value: bytes | None) -> Parsed:
+def parse(topic: str, value: bytes | None) -> Parsed:
+    nothing = dict.fromkeys(COLUMNS[topic])
     if value is None:
-        return _error(NULL_VALUE)
+        return Parsed(None if topic in KEYED else NULL_VALUE, nothing, False)
     try:
         read = json.loads(
             value.decode(),
             parse_int=_Integer, parse_float=_Fraction, parse_constant=_refuse,
         )  # fmt: skip
     except UnicodeDecodeError:
-        return _error(INVALID_UTF8)
+        return Parsed(INVALID_UTF8, nothing, False)
     except (ValueError, RecursionError):
-        return _error(MALFORMED)
+        return Parsed(MALFORMED, nothing, False)
     if not isinstance(read, dict):
-        return _error(MALFORMED)
+        return Parsed(MALFORMED, nothing, False)
+    unknown: set[str] = set()
     try:
-        row = {column: _typed(column, read.get(column)) for column in COLUMNS}
+        row = _members(topic, "", COLUMNS[topic], read, unknown)
     except _WrongTypeError:
-        return _error(WRONG_TYPE)
-    unknown = set(read) - set(COLUMNS) | set(read.get("metadata") or ()) - set(METADATA)
+        return Parsed(WRONG_TYPE, nothing, False)
     return Parsed(None, row, bool(unknown))
-
-
-def _error(category: str) -> Parsed:
-    return Parsed(category, dict.fromkeys(COLUMNS), False)
 
 
 def _refuse(constant: str) -> NoReturn:
     raise ValueError(f"{constant} is not JSON")
 
 
+def _members(
+    topic: str, path: str, names: tuple[str, ...], read: dict[str, Any], unknown: set[str]
+) -> Row:
+    unknown |= {f"{path}.{name}" for name in set(read) - set(names)}
+    row: Row = {}
+    for name in names:
+        inner, value = f"{path}.{name}".strip("."), read.get(name)
+        if (topic, inner) not in OBJECTS:
+            row[name] = _typed(name, value)
+        elif value is None:
+            row[name] = None
+        elif isinstance(value, dict):
+            row[name] = _members(topic, inner, OBJECTS[topic, inner], value, unknown)
+        else:
+            raise _WrongTypeError(inner)
+    return row
+
+
 def _typed(column: str, value: Any) -> Any:
     if value is None:
         return None
-    if column == "metadata":
-        if not isinstance(value, dict):
-            raise _WrongTypeError(column)
-        return {name: _string(value.get(name)) for name in METADATA}
-    if column == "amount":
+    if column in MONEY:
         return _amount(value)
     if column in INTEGERS:
         return _integer(value)
-    return _instant(value) if column in INSTANTS else _string(value)
+    return _instant(value) if column.endswith("_at") else _string(value)
 
 
 def _string(value: Any) -> str | None:

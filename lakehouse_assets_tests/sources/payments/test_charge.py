@@ -7,18 +7,21 @@ from typing import Any
 
 import pytest
 
+from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import (
+    CHARGES,
     FIRST_DAY,
     INTERVAL,
-    TOPIC,
     Dirt,
-    Event,
     charges,
     distinct_charges,
 )
-from lakehouse_assets.sources.payments_record import COLUMNS
+from lakehouse_assets.sources.payments.dirt import KINDS as KINDS_OF
+from lakehouse_assets.sources.payments.providers import CHARGE_STATUSES, IN_MINOR_UNITS
+from lakehouse_assets.sources.payments.record import CHARGES as SHAPE
 
-KINDS = sorted(Dirt().rates())
+KINDS = sorted(KINDS_OF[CHARGES])
+PENDING = {word for meanings in CHARGE_STATUSES.values() for word in meanings["pending"]}
 
 
 def make(count: int, dirt: Dirt = Dirt.none(), **more: Any) -> list[Event]:  # noqa: B008
@@ -67,9 +70,9 @@ def test_a_start_without_zone_is_refused() -> None:
 def test_without_dirt_every_record_is_a_clean_event_with_the_seed_columns() -> None:
     events = make(2_000)
     assert {event.kind for event in events} == {"clean"}
-    assert all(tuple(fields(event)) == COLUMNS for event in events)
+    assert all(tuple(fields(event)) == SHAPE.columns for event in events)
     assert len({fields(event)["event_id"] for event in events}) == 2_000
-    assert {event.topic for event in events} == {TOPIC}
+    assert {event.topic for event in events} == {CHARGES}
     assert all((event.key or b"").decode() == fields(event)["charge_id"] for event in events)
 
 
@@ -82,9 +85,9 @@ def test_a_charge_settles_in_one_to_three_events_and_keeps_its_created_at() -> N
         updates = [event["updated_at"] for event in events]
         assert updates == sorted(set(updates))
         assert {event["created_at"] for event in events} == {updates[0]}
-        assert {event["status"] for event in events[:-1]} <= {"pending"}
-    finals = Counter(events[-1]["status"] for events in charges_seen.values())
-    assert finals["succeeded"] > finals["failed"] > 0
+        assert {event["status"] for event in events[:-1]} <= PENDING
+    finals = Counter(events[-1]["event_type"] for events in charges_seen.values())
+    assert finals["charge.succeeded"] > finals["charge.failed"] > 0
 
 
 def test_no_event_time_lies_after_the_instant_of_its_record_except_2099() -> None:
@@ -96,9 +99,16 @@ def test_no_event_time_lies_after_the_instant_of_its_record_except_2099() -> Non
             assert instant(read["created_at"]) <= instant(read["updated_at"]) <= made
 
 
-def test_amounts_have_two_decimals_and_never_pass_through_a_float() -> None:
+def test_amounts_are_as_the_provider_writes_them_and_never_pass_through_a_float() -> None:
+    digits = defaultdict(set)
     for event in make(2_000):
-        assert len(fields(event)["amount"].partition(".")[2]) == 2
+        read = fields(event)
+        digits[read["provider"].upper(), read["currency"]].add(
+            len(str(read["amount"]).partition(".")[2])
+        )
+    for (provider, currency), seen in digits.items():
+        assert seen == {0 if provider in IN_MINOR_UNITS or currency == "JPY" else 2}
+    assert any(currency == "JPY" for _, currency in digits)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -110,7 +120,7 @@ def test_dirt_comes_at_its_rate(kind: str) -> None:
 
 def test_all_kinds_come_at_their_rates_together() -> None:
     kinds = Counter(event.kind for event in make(20_000, Dirt(oversized_bytes=2_000)))
-    for kind, rate in Dirt().rates().items():
+    for kind, rate in Dirt().rates(CHARGES).items():
         assert abs(kinds[kind] - 20_000 * rate) <= 2, kind
 
 
@@ -152,7 +162,7 @@ def test_a_redelivery_and_a_tie_repeat_an_event_id_with_other_content() -> None:
 
 
 def test_a_tied_charge_has_two_events_with_one_updated_at() -> None:
-    events, tied = with_dirt("tie_charge")
+    events, tied = with_dirt("tie_state")
     versions = {(e.key, fields(e)["updated_at"]): fields(e) for e in events if e.kind == "clean"}
     for event in tied:
         other = versions[event.key, fields(event)["updated_at"]]
@@ -193,7 +203,7 @@ def test_missing_ids_are_absent_or_a_spelling_of_null() -> None:
     _, records = with_dirt("missing_event_id")
     spellings = {fields(event).get("event_id", "absent") for event in records}
     assert spellings == {"absent", None, "", "NULL"}
-    _, records = with_dirt("missing_charge_id")
+    _, records = with_dirt("missing_key")
     assert {event.key for event in records} == {None}
 
 
@@ -217,13 +227,13 @@ def test_a_null_value_keeps_the_key_of_an_earlier_charge() -> None:
 
 def test_distinct_charges_are_one_clean_event_each() -> None:
     count, size = 100_000, 0
-    next(distinct_charges(5, 1))  # the pools are made once
+    next(distinct_charges(5, 1, FIRST_DAY))  # the pools are made once
     ids, began = set(), perf_counter()
-    for event in distinct_charges(5, count):
+    for event in distinct_charges(5, count, FIRST_DAY):
         ids.add(event.key)
         size += len(event.value or b"")
     seconds = perf_counter() - began
     print(f"\n{count / seconds:,.0f} events/s, {size / count:.0f} bytes per event")
     assert len(ids) == count
-    assert {event.kind for event in distinct_charges(5, 100)} == {"clean"}
+    assert {event.kind for event in distinct_charges(5, 100, FIRST_DAY)} == {"clean"}
     assert 850 <= size / count <= 920

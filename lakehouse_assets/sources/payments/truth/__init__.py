@@ -1,0 +1,111 @@
+"""What every table must hold after some deliveries of the payments topics, from their bytes alone.
+
+It is the oracle of tests, demo and chaos, so it shares no code with the engine, the layers or
+Spark, and it is written for reading, not for speed. Instants are UTC with microseconds, money is
+Decimal, and rows come sorted by their key.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import NamedTuple
+from zlib import crc32
+
+from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.payments.record import CHARGES, SHAPES
+from lakehouse_assets.sources.payments.truth import raw, semantic, staging
+from lakehouse_assets.sources.payments.truth.raw import Row
+
+Truth = dict[str, list[Row]]  # table: its rows
+
+QUARANTINE = "metadata.quarantine"
+PLACE = ("kafka_partition", "kafka_offset")
+RAW = {shape.topic: f"raw.{shape.topic}" for shape in SHAPES}
+STAGING = {shape.topic: f"staging.stg_{shape.topic}" for shape in SHAPES}
+KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
+    **{RAW[topic]: PLACE for topic in RAW},
+    **{STAGING[topic]: staging.KEYS[topic] for topic in STAGING},
+    **semantic.KEYS,
+    QUARANTINE: ("source_table", *PLACE),
+}
+
+
+class Delivered(NamedTuple):
+    """A record as it was read back from Kafka; `arrived_at` is Kafka's own timestamp."""
+
+    topic: str
+    partition: int
+    offset: int
+    arrived_at: datetime
+    key: bytes | None
+    value: bytes | None
+
+
+def delivered(
+    events: Iterable[Event],
+    start: datetime,
+    interval: timedelta = timedelta(milliseconds=500),
+    partitions: int = 4,
+) -> list[Delivered]:
+    """Stand in for Kafka: partitions by key, offsets from 0, one arrival per interval."""
+    offsets: dict[tuple[str, int], int] = defaultdict(int)
+    records = []
+    for number, event in enumerate(events):
+        place = crc32(event.key or str(number).encode()) % partitions
+        offset = offsets[event.topic, place]
+        arrived_at = start + number * interval
+        records.append(Delivered(event.topic, place, offset, arrived_at, event.key, event.value))
+        offsets[event.topic, place] += 1
+    return records
+
+
+def expected(records: Iterable[Delivered]) -> Truth:
+    """The rows of every table; the order of the records does not matter, their offsets say it."""
+    truth: Truth = {name: [] for name in KEYS}
+    accepted: dict[str, list[Row]] = {topic: [] for topic in RAW}
+    for record in sorted(records, key=lambda record: record[:3]):
+        topic, table = record.topic, RAW[record.topic]
+        place = {"kafka_partition": record.partition, "kafka_offset": record.offset}
+        parsed = raw.parse(topic, record.value)
+        unknown = {"error": parsed.error, "has_unknown_fields": parsed.has_unknown_fields}
+        truth[table].append(place | unknown | _keyed(record) | parsed.row)
+        if parsed.error:
+            stage, reason = "parse", parsed.error
+        else:
+            row = _staged(record, parsed.row)
+            stage, reason = "staging", staging.refused(topic, row) or ""
+            if not reason:
+                accepted[topic].append(row)
+                continue
+        why = {"source_table": table, "stage": stage, "reason": reason}
+        truth[QUARANTINE].append(place | why)
+    for topic, rows in accepted.items():
+        truth[STAGING[topic]] = _winners(topic, rows)
+    return truth | semantic.tables(truth[STAGING[CHARGES.topic]])
+
+
+def _keyed(record: Delivered) -> Row:
+    if record.topic not in raw.KEYED:
+        return {}
+    return {"kafka_key": record.key and record.key.decode(), "is_deletion": record.value is None}
+
+
+def _staged(record: Delivered, parsed: Row) -> Row:
+    if record.value is None:
+        row = staging.deletion(record.topic, record.key, record.arrived_at)
+    else:
+        row = staging.cleaned(record.topic, parsed)
+        if record.topic in raw.KEYED:
+            row["is_deleted"] = False
+    return row | {"arrived_at": record.arrived_at}
+
+
+def _winners(topic: str, rows: list[Row]) -> list[Row]:
+    """One row per key: the newest, then the greatest content, then the earliest to arrive."""
+    best: dict[tuple[object, ...], Row] = {}
+    for row in sorted(rows, key=lambda row: row["arrived_at"], reverse=True):
+        key = tuple(row[name] for name in staging.KEYS[topic])
+        held = best.get(key)
+        if held is None or staging.version(topic, row) >= staging.version(topic, held):
+            best[key] = row
+    return [best[key] for key in sorted(best)]
