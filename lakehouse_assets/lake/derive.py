@@ -178,7 +178,9 @@ def _recomputed(
     frames = {}
     for arg, parent in table.parents.items():
         if by_news and set(parent.contract.key()) <= set(contract.key()):
-            frames[arg] = _news_rows(lake, parent, head, what)
+            fresh = parent.name in what.fresh
+            rows = _news_rows(lake, parent, head, what) if fresh else lake.empty(parent.contract)
+            frames[arg] = rows
             continue
         frame = what.frame(lake, parent)
         timed = rule.at in parent.contract.columns

@@ -5,7 +5,15 @@ import pytest
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.contract import COORDINATES, RawTable, Rule, Table, column, column_rules
 from lakehouse_assets.lake.table import LakeTable, discover, table_asset
-from lakehouse_assets_tests.lake.tables import EVENTS, LATEST, Events, Latest, Notes, latest_of
+from lakehouse_assets_tests.lake.tables import (
+    EVENTS,
+    LATEST,
+    Events,
+    KeyedNotes,
+    Latest,
+    Notes,
+    latest_of,
+)
 
 
 def test_a_tables_name_is_its_modules_and_needs_no_saying() -> None:
@@ -52,7 +60,8 @@ def test_rules_of_columns_come_before_those_of_rows() -> None:
 
 
 def test_raw_adds_coordinates_and_only_measures() -> None:
-    assert set(COORDINATES) <= set(Notes.columns) and not Notes.refuses
+    assert set(COORDINATES) - set(Notes.columns) == {"kafka_key", "is_deletion"}
+    assert set(COORDINATES) <= set(KeyedNotes.columns) and not Notes.refuses
     assert Notes.key() == ("kafka_partition", "kafka_offset", "topic_generation")
     assert [r.name for r in Notes.all_rules()] == ["parses"]
     assert issubclass(Notes, RawTable)
