@@ -116,7 +116,7 @@ def _send(console: "Console", events: int, seed: int, sent: "Sent") -> None:
 
     for topic in TOPICS:
         ensure_topic(topic)
-    start = datetime.now(timezone.utc) - events * INTERVAL  # so that the last event is now
+    start = datetime.now(timezone.utc) - events * INTERVAL  # so that no event is yet to come
     begin = time.monotonic()
     count = produce(sent.noting(payments(seed, events, start, _every_kind(events))))
     seconds = time.monotonic() - begin

@@ -76,7 +76,7 @@ def check_result(
         metadata["examples"] = dg.MetadataValue.json(examples)
     elif not verdict.passed:
         metadata["examples"] = "none in the newest batch; execute this check alone to see some"
-    if not verdict.passed and table.contract.refuses:
+    if not verdict.passed and table.contract.refuses and rule.refuses:
         metadata["next step"] = "`lakehouse quarantine list` shows the rows that were set aside"
     measured = table.layer in ("raw", "staging")
     return dg.AssetCheckResult(

@@ -198,7 +198,7 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
 
 def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
     """A parent has batches the table never took: a run died between the two."""
-    if any(heads[p.name].snapshot_id < 0 for p in table.parents.values() if p.name in heads):
+    if all(heads[p.name].snapshot_id < 0 for p in table.parents.values() if p.name in heads):
         return False
     try:
         return bool(derive.news(lake, table, heads[table.name]).fresh)

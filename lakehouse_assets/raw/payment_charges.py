@@ -7,7 +7,13 @@ staging's business.
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets.raw.spelled import is_there, none_spelled, spells_null
+from lakehouse_assets.raw.spelled import is_country, is_there, none_spelled
+
+SPELLED = (
+    "customer_id", "currency", "failure_code", "failure_message", "card_brand", "card_country",
+    "billing_country", "billing_postal_code", "description", "risk_level",
+    "metadata.subscription_id",
+)  # fmt: skip
 
 
 class PaymentCharges(RawTable):
@@ -53,20 +59,14 @@ class PaymentCharges(RawTable):
     rules = (
         Rule(
             "null_spellings",
-            none_spelled(
-                "failure_code",
-                "failure_message",
-                "card_country",
-                "billing_country",
-                "billing_postal_code",
-            ),
+            none_spelled(*SPELLED),
             "nothing is spelled as text",
             threshold=0.25,
         ),
         Rule(
             "country_codes",
-            f"length(card_country) = 2 or {spells_null('card_country')}",
-            "card countries have two letters",
+            f"{is_country('card_country')} and {is_country('billing_country')}",
+            "countries are two capital letters",
             threshold=0.1,
         ),
         Rule(
@@ -79,7 +79,7 @@ class PaymentCharges(RawTable):
             "currency_case",
             "currency = upper(currency)",
             "currencies are upper case",
-            threshold=0.9,
+            threshold=0.25,
         ),
     )
 

@@ -36,15 +36,16 @@ class PaymentSubscriptions(RawTable):
     rules = (
         Rule(
             "trial_dates_present",
-            "status != 'trialing' or (trial_start_at is not null and trial_end_at is not null)",
+            "lower(trim(status)) != 'trialing' "
+            "or (trial_start_at is not null and trial_end_at is not null)",
             "a trial has a begin and an end",
-            threshold=0.2,
+            threshold=0.1,
         ),
         Rule(
             "promo_codes_present",
             f"discount_percent is null or {is_there('promo_code')}",
             "a discount has a promo code",
-            threshold=0.2,
+            threshold=0.1,
         ),
         Rule(
             "interval_vocabulary",

@@ -1,12 +1,20 @@
 """What the raw rules of several tables look for, as SQL."""
 
 WORDS = ("", "null", "none", "n/a", "nil")  # spellings of nothing, in lower case
+SHORT = 6  # bytes, within which nothing is spelled, a space or two around it
 
 
 def spells_null(column: str) -> str:
-    """Nothing, spelled as text. Most values are told by their length alone."""
+    """Nothing, spelled as text, spaces aside. Most values are told by their length alone."""
     words = ", ".join(f"'{word}'" for word in WORDS)
-    return f"(octet_length({column}) <= 4 and lower({column}) in ({words}))"
+    return f"(octet_length({column}) <= {SHORT} and lower(trim({column})) in ({words}))"
+
+
+def is_country(column: str) -> str:
+    """Two capital letters, told without a regular expression; or nothing."""
+    second = f"substr({column}, 2, 1) between 'A' and 'Z'"
+    letters = f"octet_length({column}) = 2 and {column} between 'AA' and 'ZZ' and {second}"
+    return f"(({letters}) or {spells_null(column)})"
 
 
 def none_spelled(*columns: str) -> str:

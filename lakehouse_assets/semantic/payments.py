@@ -34,7 +34,7 @@ class Payments(StgPaymentCharges):
         Rule("status_known", "status is not null", "the provider's word is one we know", 0.01),
         Rule(
             "failure_known",
-            "provider_status is null or failure_code is null or failure_category is not null",
+            "failure_code is null or failure_category is not null",
             "the provider's failure code is one we know",
             0.01,
         ),

@@ -14,6 +14,7 @@ from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.produce import ProduceError, ensure_topic, produce
 
 SHIFT = timedelta(hours=6)  # live feeds that begin within one tell of the same world
+BEGINNING = timedelta(minutes=5)  # until when every feed has something to tell of
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,7 @@ class Source:
 
     topics: Mapping[str, str]
     interval: timedelta
+    every: Mapping[str, int]  # of so many intervals, at most, one is a record of the topic's
     usual: Mapping[str, float]  # kinds of dirt and their rates
     kinds: Mapping[str, Collection[str]]  # those of each topic
     make: Callable[[Asked], Iterable[Event]]
@@ -59,6 +61,8 @@ def _run(source: Source, said: argparse.Namespace) -> None:
         ensure_topic(topic)
     console, names = Console(stderr=True), ", ".join(asked.topics)
     again = f"--seed {said.seed} --rate {said.rate:g} --start {asked.start.isoformat()}"
+    again += f" --count {said.count}" if said.count is not None else ""
+    again += "".join(f" --only {name}" for name in said.only or ())
     again += "".join(f" --dirt {kind}={said.rates[kind]!r}" for kind in said.changed)
     console.print(f"{names}: these events again: {again}", soft_wrap=True)
     columns = (*Progress.get_default_columns()[:2], TextColumn("{task.completed:,}"))
@@ -80,7 +84,8 @@ def _asked(source: Source, said: argparse.Namespace) -> Asked:
     if said.start:
         start = said.start
     elif not said.rate:
-        start = now - interval * said.count
+        densest = min(source.every[name] for name in said.only or source.topics)
+        start = now - interval * densest * said.count - BEGINNING
     elif said.count is None and interval == source.interval:
         # Feeds of one source that are begun apart go on with what the same charges were before.
         start, sent_from = _begin_of_shift(now), now

@@ -1,3 +1,6 @@
-"""One row per event, cleaned and typed; rows that break a rule are set aside. Never joins, never
-sums.
+"""One row per event, cleaned and typed. Never joins, never sums.
+
+What can be mended is mended or becomes NULL, and `is_dirty` says so. A row without which no one
+could tell what happened, to what, when or for how much is set aside (`refuses`). A rule that says
+`refuses=False` counts rows that are poorer than they should be, and keeps them: money moved.
 """

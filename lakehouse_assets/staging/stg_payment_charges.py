@@ -12,8 +12,9 @@ from pyspark.sql import functions as F
 
 from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
-from lakehouse_assets.raw.payment_charges import payment_charges
-from lakehouse_assets.sources.payments.providers import CURRENCIES
+from lakehouse_assets.raw.payment_charges import SPELLED, payment_charges
+from lakehouse_assets.raw.spelled import is_country, none_spelled
+from lakehouse_assets.sources.payments.providers import CURRENCIES, PROVIDERS
 from lakehouse_assets.staging.clean import (
     boolean,
     country,
@@ -33,12 +34,13 @@ WORDS = (
     "merchant_name", "description", "metadata.order_id", "metadata.user_email",
     "metadata.subscription_id", "risk_level", "3ds_authenticated",
 )  # fmt: skip
+CLEANED = [name.split(".")[-1] for name in SPELLED]
 
 
 class StgPaymentCharges(StagingTable):
     event_id = column("string", "The provider's event id.", key=True)
     event_type = column("string", "What happened, lower case.", nullable=True)
-    provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
+    provider = column("string", "Who sends it, upper case.", isin=PROVIDERS)
     charge_id = column("string", "The provider's id of the charge; survives retries.")
     customer_id = column("string", "The payer.", nullable=True)
     amount = column("decimal(10,2)", "As the provider writes it: some in hundredths.", ge=0)
@@ -75,7 +77,13 @@ class StgPaymentCharges(StagingTable):
     )
     rules: ClassVar[tuple[Rule, ...]] = (
         *on_time("created_at", "updated_at"),
-        Rule("country_codes", "card_country rlike '^[A-Z]{2}$'", "two letters, or nothing"),
+        # These three guard the cleaning above them: no record can break them, a change here can.
+        Rule("null_spellings", none_spelled(*CLEANED), "nothing is spelled as text"),
+        Rule(
+            "country_codes",
+            f"{is_country('card_country')} and {is_country('billing_country')}",
+            "two capital letters, or nothing",
+        ),
         Rule("currency_case", "currency = upper(currency)", "currencies are upper case"),
         Rule(
             "postal_codes_present",

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.payment_disputes import payment_disputes
-from lakehouse_assets.sources.payments.providers import CURRENCIES, NETWORK_REASONS
+from lakehouse_assets.sources.payments.providers import CURRENCIES, NETWORK_REASONS, PROVIDERS
 from lakehouse_assets.staging.clean import (
     differs,
     lower,
@@ -38,7 +38,7 @@ WORDS = (
 class StgPaymentDisputes(StagingTable):
     event_id = column("string", "The provider's event id.", key=True)
     event_type = column("string", "What happened, lower case.", nullable=True)
-    provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
+    provider = column("string", "Who sends it, upper case.", isin=PROVIDERS)
     dispute_id = column("string", "The provider's id of the dispute.")
     charge_id = column("string", "The charge that is disputed; it may be unknown.")
     customer_id = column("string", "Who disputes it.", nullable=True)
@@ -49,7 +49,7 @@ class StgPaymentDisputes(StagingTable):
     network_reason_code = column("string", "The card network's code.", nullable=True)
     reason = column("string", "Why, one of a few words.", nullable=True)
     case_number = column("string", "Whole, or NULL.", str_matches=CASE_NUMBER, nullable=True)
-    customer_communication = column("string", "What was said to the customer.", nullable=True)
+    customer_communication = column("string", "What was said to them.", nullable=True, pii=True)
     receipt_id = column("string", "The receipt handed in.", nullable=True)
     evidence_submitted_by = column("string", "Who handed evidence in.", nullable=True)
     evidence_document_count = column("int", "How many documents.", nullable=True)
@@ -65,7 +65,13 @@ class StgPaymentDisputes(StagingTable):
     )
     rules: ClassVar[tuple[Rule, ...]] = (
         *on_time("created_at", "updated_at"),
-        Rule("reason_vocabulary", f"reason in {tuple(NETWORK_REASONS)}", "a reason we know"),
+        Rule(
+            "reason_vocabulary",
+            f"reason in {tuple(NETWORK_REASONS)}",
+            "a reason we know",
+            threshold=0.05,
+            refuses=False,
+        ),
         Rule(
             "evidence_metadata_present",
             "evidence_submitted_by is not null",

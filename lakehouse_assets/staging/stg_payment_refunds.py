@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.payment_refunds import payment_refunds
-from lakehouse_assets.sources.payments.providers import CURRENCIES, REFUND_REASONS
+from lakehouse_assets.sources.payments.providers import CURRENCIES, PROVIDERS, REFUND_REASONS
 from lakehouse_assets.staging.clean import (
     differs,
     lower,
@@ -35,7 +35,7 @@ WORDS = (
 class StgPaymentRefunds(StagingTable):
     event_id = column("string", "The provider's event id.", key=True)
     event_type = column("string", "What happened, lower case.", nullable=True)
-    provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
+    provider = column("string", "Who sends it, upper case.", isin=PROVIDERS)
     refund_id = column("string", "The provider's id of the refund.")
     charge_id = column("string", "The charge that is refunded; it may not have arrived yet.")
     customer_id = column("string", "Who gets the money back.", nullable=True)

@@ -13,7 +13,7 @@ from pyspark.sql import functions as F
 from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.payment_subscriptions import payment_subscriptions
-from lakehouse_assets.sources.payments.providers import CURRENCIES, INTERVALS
+from lakehouse_assets.sources.payments.providers import CURRENCIES, INTERVALS, PROVIDERS
 from lakehouse_assets.staging.clean import (
     differs,
     lower,
@@ -34,7 +34,7 @@ WORDS = (
 class StgPaymentSubscriptions(StagingTable):
     event_id = column("string", "The provider's event id.", key=True)
     event_type = column("string", "What happened, lower case.", nullable=True)
-    provider = column("string", "STRIPE, BRAINTREE or ADYEN.")
+    provider = column("string", "Who sends it, upper case.", isin=PROVIDERS)
     subscription_id = column("string", "The provider's id of the subscription.")
     customer_id = column("string", "Who subscribes.", nullable=True)
     merchant_id = column("string", "Who is paid.", nullable=True)
@@ -66,14 +66,14 @@ class StgPaymentSubscriptions(StagingTable):
             "trial_dates_present",
             "status != 'trialing' or (trial_start_at is not null and trial_end_at is not null)",
             "a trial has a begin and an end",
-            threshold=0.2,
+            threshold=0.1,
             refuses=False,
         ),
         Rule(
             "promo_codes_present",
             "discount_percent is null or promo_code is not null",
             "a discount has a promo code",
-            threshold=0.2,
+            threshold=0.1,
             refuses=False,
         ),
     )

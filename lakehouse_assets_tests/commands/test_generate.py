@@ -1,6 +1,7 @@
 """`lakehouse generate`: how much dirt, of which kind, in front and in the background."""
 
 from collections import Counter
+from datetime import timedelta
 from pathlib import Path
 
 import psutil
@@ -9,6 +10,7 @@ import pytest
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.services.generator import Generator
 from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, Dirt, charges
+from lakehouse_assets.sources.payments.truth import raw
 from lakehouse_assets.sources.produce import ensure_topic
 from lakehouse_assets_tests.support import fresh_topic, refused, said
 
@@ -79,6 +81,17 @@ def test_feeds_run_apart_but_not_beside_the_whole_source(stack: Path) -> None:
     finally:
         stopped = said("down", "generate")
     assert "refunds stopped" in stopped and "disputes stopped" in stopped
+
+
+def test_a_burst_of_a_sparse_feed_lies_in_the_past(stack: Path) -> None:
+    fresh_topic("payment_disputes")
+    said("generate", "payments", "--only", "disputes", "--count", "200", "--rate", "0",
+         "--dirt", "far_future=0")  # fmt: skip
+    records = read_back(["payment_disputes"])
+    parsed = [raw.parse(r.topic, r.value).row["updated_at"] for r in records]
+    updated = [at for at in parsed if at]
+    assert len(records) == 200
+    assert timedelta(0) <= records[0].arrived_at - max(updated) < timedelta(minutes=10)
 
 
 def test_a_feed_that_is_none_is_answered_with_the_nearest() -> None:

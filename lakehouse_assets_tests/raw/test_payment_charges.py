@@ -4,6 +4,8 @@ import json
 from datetime import datetime, timezone
 from decimal import Decimal
 
+import pytest
+
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
 from lakehouse_assets_tests.lake.tables import ARRIVED, ARRIVED_IN, Row, parsed
@@ -43,9 +45,20 @@ def test_its_rules_measure_the_dirt(lake: Lake) -> None:
     clean: Row = {"billing_postal_code": "10115", "card_country": "DE", "currency": "EUR"}
     dirty: dict[str, Row] = {
         "parses": clean | {"_error": "malformed"},
-        "null_spellings": clean | {"failure_code": "N/A"},
-        "country_codes": clean | {"card_country": "342"},
+        "null_spellings": clean | {"failure_code": " N/A "},
+        "country_codes": clean | {"billing_country": "us"},
         "postal_codes_present": clean | {"billing_postal_code": None},
         "currency_case": clean | {"currency": "eur"},
     }
     assert broken_rules(lake, PaymentCharges, clean, *dirty.values()) == ["", *dirty]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_good"),
+    [("DE", True), (None, True), ("null", True), ("de", False), ("342", False), ("00", False),
+     ("D1", False), ("A[", False), ("USA", False), ("Ä", False), ("ÄÖ", False)],
+)  # fmt: skip
+def test_a_country_is_two_capital_letters(lake: Lake, said: str | None, is_good: bool) -> None:
+    (broken,) = broken_rules(lake, PaymentCharges, {"card_country": said, "currency": "EUR",
+                                                    "billing_postal_code": "1"})  # fmt: skip
+    assert ("country_codes" not in broken) == is_good

@@ -44,8 +44,11 @@ def test_its_rules_measure_the_dirt(lake: Lake) -> None:
     clean: Row = {"currency": "EUR", "case_number": "CB-2026-000001", "evidence": EVIDENCE}
     dirty: dict[str, Row] = {
         "parses": {"_error": "malformed"},
-        "evidence_metadata_present": clean | {"evidence": EVIDENCE | {"metadata": None}},
+        "evidence_metadata_present": clean
+        | {"evidence": EVIDENCE | {"metadata": WHO | {"submitted_by": "NULL"}}},
         "currency_present": clean | {"currency": "null"},
         "case_numbers_whole": clean | {"case_number": "CB-2026"},
     }
+    for nothing in ({"evidence": None}, {"case_number": None}, {"currency": None}):
+        assert broken_rules(lake, PaymentDisputes, clean | nothing) != [""]
     assert broken_rules(lake, PaymentDisputes, clean, *dirty.values()) == ["", *dirty]

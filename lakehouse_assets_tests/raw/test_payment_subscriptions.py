@@ -42,8 +42,8 @@ def test_its_rules_measure_the_dirt(lake: Lake) -> None:
     }  # fmt: skip
     dirty: dict[str, Row] = {
         "parses": {"_error": "malformed"},
-        "trial_dates_present": clean | {"trial_end_at": None},
-        "promo_codes_present": clean | {"promo_code": ""},
+        "trial_dates_present": clean | {"status": "Trialing ", "trial_end_at": None},
+        "promo_codes_present": clean | {"promo_code": " "},
         "interval_vocabulary": clean | {"plan_interval": "Monthly"},
     }
     assert broken_rules(lake, PaymentSubscriptions, clean, *dirty.values()) == ["", *dirty]

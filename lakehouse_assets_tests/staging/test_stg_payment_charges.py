@@ -65,6 +65,7 @@ def test_a_late_charge_is_as_good_as_any(lake: Lake) -> None:
 def test_what_breaks_a_rule_is_refused_and_what_is_close_is_not(lake: Lake) -> None:
     refused: list[Row] = [
         {"event_id": None}, {"event_id": "null"}, {"charge_id": None}, {"provider": ""},
+        {"provider": "PayPal"},
         {"amount": Decimal("-0.01")}, {"amount": None}, {"currency": "XXX"}, {"created_at": None},
         {"updated_at": None}, {"updated_at": AT + 6 * MINUTE}, {"created_at": FAR},
         {"_error": "malformed"},

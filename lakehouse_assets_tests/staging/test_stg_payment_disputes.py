@@ -69,10 +69,10 @@ def test_what_breaks_a_rule_is_refused_and_what_is_odd_is_not(lake: Lake) -> Non
     refused: list[Row] = [
         {"event_id": ""}, {"dispute_id": None}, {"charge_id": "null"}, {"provider": None},
         {"amount": Decimal(-1)}, {"amount": None}, {"currency": None}, {"currency": "XXX"},
-        {"status": None}, {"reason": "whim"}, {"created_at": FAR}, {"_error": "wrong type"},
+        {"status": None}, {"provider": "PayPal"}, {"created_at": FAR}, {"_error": "wrong type"},
     ]  # fmt: skip
     good: list[Row] = [
-        {"evidence": None}, {"case_number": "CB-"}, {"reason": None}, {"evidence_due_at": FAR},
+        {"evidence": None}, {"case_number": "CB-"}, {"reason": "whim"}, {"evidence_due_at": FAR},
         {"charge_id": "nobody knows"}, {"status": "a word of next year"},
     ]  # fmt: skip
     events.kept(lake, stg_payment_disputes, CLEAN, refused, good)

@@ -11,6 +11,7 @@ from datetime import datetime, timezone
 from lakehouse_assets.sources.payments.dirt import Dirt
 from lakehouse_assets.sources.payments.record import CHARGES as CHARGE
 from lakehouse_assets.sources.payments.together import (
+    FEED_OF,
     INTERVAL,
     TOPICS,
     charges,
@@ -19,10 +20,11 @@ from lakehouse_assets.sources.payments.together import (
 )
 
 __all__ = [
-    "CHARGES", "FEEDS", "FIRST_DAY", "INTERVAL", "TOPICS", "Dirt", "charges", "distinct_charges",
-    "payments",
+    "CHARGES", "EVERY", "FEEDS", "FIRST_DAY", "INTERVAL", "TOPICS", "Dirt", "charges",
+    "distinct_charges", "payments",
 ]  # fmt: skip
 
 CHARGES = CHARGE.topic
 FEEDS = {topic.removeprefix("payment_"): topic for topic in TOPICS}  # as one types them
+EVERY = {name: FEED_OF[topic].every for name, topic in FEEDS.items()}
 FIRST_DAY = datetime(2026, 1, 1, tzinfo=timezone.utc)

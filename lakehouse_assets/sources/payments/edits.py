@@ -6,7 +6,8 @@ from random import Random
 from lakehouse_assets.sources.payments.dirt import Dirt
 from lakehouse_assets.sources.payments.record import ABSENT, EXTRA, Fields, minor_units, text
 
-Edit = Callable[[Fields, Random, int, Dirt], None]  # event, chance, how often before, all rates
+# Event, chance, how often before, all rates; False: it does not suit this event.
+Edit = Callable[[Fields, Random, int, Dirt], bool | None]
 
 NULLS = ("null", '"NULL"', '"null"', '""', '"None"', '"n/a"', '"nil"', '" "')
 NOT_COUNTRIES = ('"342"', '"999"', '"USA"', '"us"', '"00"')

@@ -96,6 +96,9 @@ class Feed(ABC):
             self._schedule.postpone(kind, slot + 1)
             kind = CLEAN
         made = self._next(at)
+        if made and kind in self._edits and not self._edited(kind, made.fields):
+            self._schedule.postpone(kind, slot + 1)
+            kind = CLEAN
         return self._planted(kind, made)._replace(made_ms=at) if made else None
 
     def settled(self, created: int, updated: int) -> Made | None:
@@ -115,14 +118,15 @@ class Feed(ABC):
                 return made._replace(fields=made.fields.copy())
         return None
 
+    def _edited(self, kind: str, fields: Fields) -> bool:
+        turn = self._schedule.turn(kind)
+        return self._edits[kind](fields, self.rng, turn, self._dirt) is not False
+
     def _planted(self, kind: str, made: Made) -> Event:
-        fields = made.fields
-        if kind in self._edits:
-            self._edits[kind](fields, self.rng, self._schedule.turn(kind), self._dirt)
         if kind not in SET_ASIDE:
             self.good = made._replace(clean=kind == CLEAN)
             self._latest.append(self.good)
-        event = self.shape.record(fields, kind)
+        event = self.shape.record(made.fields, kind)
         if kind == "malformed" and event.value:
             turn = self._schedule.turn(kind)
             return event._replace(value=malformed(event.value, self.rng, turn))

@@ -9,6 +9,8 @@ Braintree: developer.paypal.com/braintree/docs/reference/general/statuses (trans
 /processor-responses/authorization-responses; amounts are decimal, in units of the currency.
 Adyen: docs.adyen.com/online-payments/payment-result-codes, /development-resources/refusal-reasons,
 /risk-management/disputes-api, /development-resources/currency-codes for amounts in minor units.
+Braintree's retrievals and Adyen's requests for information are kinds of dispute there, and told
+here as statuses, so that every provider has a warning.
 """
 
 STRIPE, BRAINTREE, ADYEN = PROVIDERS = ("STRIPE", "BRAINTREE", "ADYEN")
@@ -21,7 +23,8 @@ CHARGE_STATUSES: Meanings = {
     BRAINTREE: {
         "pending": ("authorized", "submitted_for_settlement", "settling"),
         "succeeded": ("settled",),
-        "failed": ("processor_declined", "gateway_rejected", "settlement_declined"),
+        "failed": ("processor_declined", "gateway_rejected", "settlement_declined", "failed",
+                   "authorization_expired", "voided"),
     },
     ADYEN: {
         "pending": ("Received", "Pending"),

@@ -68,7 +68,8 @@ class ReferenceFeed(Feed):
     def _next(self, at: int) -> Made | None:
         """Somebody of whom we should have told before, or a change to somebody known."""
         if self._tardy:
-            return self._join(self._tardy.popleft(), at)
+            made = self._join(self._tardy.popleft(), at)
+            return made._replace(fields=made.fields.copy())
         return self._changed(at)
 
     def _changed(self, at: int) -> Made | None:
@@ -93,12 +94,15 @@ class ReferenceFeed(Feed):
         if straggler := self._straggler:
             self._straggler = None
             return self.shape.record(straggler, "out_of_order")
-        earlier = self._changed(at - 1)
-        if earlier is None:
+        if not self._open:
             return None
-        self._straggler = earlier.fields.copy()
-        self.move(earlier.fields, "changed", at)
-        return self.shape.record(earlier.fields, "clean")
+        place = int(self.rng.random() * len(self._open))
+        fields = self._open[place].fields
+        self.move(fields, "changed", at - 1)
+        self._straggler = fields.copy()
+        self.move(fields, "changed", at)
+        self._open[place] = Made(fields, at)
+        return self.shape.record(fields, "clean")
 
     def _deletion(self, at: int) -> Event | None:
         if not self._open:

@@ -23,7 +23,7 @@ class RefundFeed(AboutCharges):
             edits.inner("metadata", "support_ticket_id", *edits.NULLS),
         ),
         "reason_spelling": lambda event, rng, turn, _: event.update(
-            reason=text(rng.choice(rng.choice(list(REFUND_REASONS.values()))))
+            reason=text(rng.choice(REFUND_REASONS[event["reason"][1:-1]][1:]))
         ),
         "missing_ticket": edits.inner("metadata", "support_ticket_id", *edits.NULLS),
         "null_status": edits.put("status", "null", '""', '"NULL"'),

@@ -1,10 +1,12 @@
 """Subscriptions of the charge feed's customers: created, updated, canceled."""
 
 from collections.abc import Mapping
+from random import Random
 from typing import Any, ClassVar
 
 from lakehouse_assets.sources.event import Event, iso_ms
 from lakehouse_assets.sources.payments import edits
+from lakehouse_assets.sources.payments.dirt import Dirt
 from lakehouse_assets.sources.payments.feed import Feed
 from lakehouse_assets.sources.payments.providers import INTERVALS, PROVIDERS, SPELLED
 from lakehouse_assets.sources.payments.record import SUBSCRIPTIONS, Fields, money, text
@@ -31,6 +33,20 @@ UPGRADES = 0.4  # share of the updates that change the plan
 NONE = {"discount_percent": "null", "coupon_code": "null", "promo_code": "null"}
 
 
+def _null_trial(event: Fields, rng: Random, turn: int, _: Dirt) -> bool:
+    if event["status"] != '"trialing"':
+        return False
+    event.update(dict.fromkeys(("trial_start_at", "trial_end_at")[turn % 2 :], "null"))
+    return True
+
+
+def _missing_promo(event: Fields, rng: Random, turn: int, _: Dirt) -> bool:
+    if event["discount_percent"] == "null":
+        return False
+    event["promo_code"] = edits.NULLS[turn % len(edits.NULLS)]
+    return True
+
+
 class SubscriptionFeed(Feed):
     shape = SUBSCRIPTIONS
     every = 6
@@ -38,12 +54,10 @@ class SubscriptionFeed(Feed):
     moving = 0.65
     own_edits: ClassVar[Mapping[str, edits.Edit]] = {
         "null_spelling": edits.nulls("customer_id", "merchant_id", "plan_name", "coupon_code"),
-        "null_trial": lambda event, rng, turn, _: event.update(
-            dict.fromkeys(("trial_start_at", "trial_end_at")[turn % 2 :], "null")
-        ),
-        "missing_promo": edits.put("promo_code", *edits.NULLS),
+        "null_trial": _null_trial,
+        "missing_promo": _missing_promo,
         "interval_spelling": lambda event, rng, turn, _: event.update(
-            plan_interval=text(rng.choice(INTERVALS[event["plan_interval"][1:-1]]))
+            plan_interval=text(rng.choice(INTERVALS[event["plan_interval"][1:-1]][1:]))
         ),
         "missing_key": edits.put("subscription_id", "null", '""', '"null"'),
         "wrong_type": edits.wrong_types(

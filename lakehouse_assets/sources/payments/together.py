@@ -22,6 +22,10 @@ from lakehouse_assets.sources.payments.refund import RefundFeed
 from lakehouse_assets.sources.payments.subscription import SubscriptionFeed
 
 INTERVAL = timedelta(milliseconds=500)
+FEED_OF: dict[str, type[Feed]] = {
+    feed.shape.topic: feed
+    for feed in (ChargeFeed, RefundFeed, DisputeFeed, SubscriptionFeed, CustomerFeed, MerchantFeed)
+}
 TOPICS = tuple(shape.topic for shape in SHAPES)
 SILENCE = 5_000  # records of other topics in a row, after which none of the wanted will ever come
 AHEAD = 600  # charges that are made before the first of them is sent: refunds may precede those

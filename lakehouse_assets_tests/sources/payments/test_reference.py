@@ -49,3 +49,21 @@ def test_a_deletion_is_a_null_value_under_a_known_key_and_the_last_word(
     for name, number in gone.items():
         assert name in {e.key for e in ours[:number]}
         assert name not in {e.key for e in ours[number + 1 :]}
+
+
+@pytest.mark.parametrize(("topic", "key", "_"), WHO)
+def test_dirt_in_one_record_is_not_in_the_next(topic: str, key: str, _: int) -> None:
+    events = run(20_000, Dirt.only(missing_key=0.3, null_spelling=0.3, bad_country=0.3))
+    for said in about(topic, events, "clean"):
+        assert said[key] and None not in said.values() and len(said["country"]) == 2
+
+
+@pytest.mark.parametrize(("topic", "key", "_"), WHO)
+def test_what_is_told_late_is_not_forgotten(topic: str, key: str, _: int) -> None:
+    """In the order of `updated_at` each record differs from the one before in one thing."""
+    seen = defaultdict(list)
+    for said in about(topic, run(30_000, Dirt.only(out_of_order=0.3))):
+        seen[said[key]].append(said)
+    for versions in seen.values():
+        for one, other in pairwise(sorted(versions, key=lambda said: said["updated_at"])):
+            assert sum(one[c] != other[c] for c in one) == 2

@@ -49,7 +49,8 @@ def test_trials_promo_codes_and_intervals_are_dirty() -> None:
     events = run(30_000, Dirt.only(**dict.fromkeys(kinds, 0.1)))
     trial, promo, interval = (about(SUBSCRIPTIONS, events, kind) for kind in kinds)
     assert min(len(trial), len(promo), len(interval)) > 100
-    assert all(s["trial_end_at"] is None for s in trial)
+    assert {(s["status"], s["trial_end_at"]) for s in trial} == {("trialing", None)}
+    assert all(s["discount_percent"] for s in promo)
     assert {s["promo_code"] for s in promo} <= {None, "", "NULL", "null", "None", "n/a", "nil", " "}
     spelled = {s["plan_interval"] for s in interval}
     assert spelled <= {way for ways in INTERVALS.values() for way in ways}

@@ -13,7 +13,7 @@ from zlib import crc32
 
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import CHARGES, SHAPES
-from lakehouse_assets.sources.payments.truth import raw, semantic, staging
+from lakehouse_assets.sources.payments.truth import raw, rules, semantic, staging
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
@@ -73,7 +73,7 @@ def expected(records: Iterable[Delivered]) -> Truth:
             stage, reason = "parse", parsed.error
         else:
             row = _staged(record, parsed.row)
-            stage, reason = "staging", staging.refused(topic, row) or ""
+            stage, reason = "staging", rules.refused(topic, row) or ""
             if not reason:
                 accepted[topic].append(row)
                 continue

@@ -1,15 +1,13 @@
-"""What staging makes of a raw row, topic by topic: cleaned values, and the rules that refuse it.
+"""What staging makes of a raw row, topic by topic.
 
 Columns come in the order in which they decide between versions of equal `updated_at`.
 """
 
 import re
 from collections.abc import Callable
-from datetime import timedelta
 from typing import Any
 
 from lakehouse_assets.sources.payments.providers import (
-    CURRENCIES,
     INTERVALS,
     NETWORK_REASONS,
     REFUND_REASONS,
@@ -25,11 +23,9 @@ from lakehouse_assets.sources.payments.record import (
 )
 from lakehouse_assets.sources.payments.truth.raw import KEYED, Row
 
-AHEAD = timedelta(minutes=5)  # how far an event's clock may run ahead of Kafka's
 NULL_SPELLINGS = ("", "null", "none", "n/a", "nil")
 
 Clean = Callable[[Any], Any]
-Holds = Callable[[Row], bool]
 
 
 def text(value: str | None) -> str | None:
@@ -181,59 +177,6 @@ def deletion(topic: str, key: bytes | None, arrived_at: Any) -> Row:
     named = text(key.decode()) if key else None
     first = {KEYS[topic][0]: named, "changed_at": arrived_at}
     return dict.fromkeys(COLUMNS[topic]) | first | {"is_deleted": True, "is_dirty": False}
-
-
-def present(*columns: str) -> dict[str, Holds]:
-    def holds(column: str) -> Holds:
-        return lambda row: row[column] is not None
-
-    return {f"{column}_present": holds(column) for column in columns}
-
-
-def absent_or(column: str, holds: Callable[[Any], bool]) -> Holds:
-    """A missing value is judged by the rule that it be present, and by no other."""
-    return lambda row: row[column] is None or holds(row[column])
-
-
-def on_time(*columns: str) -> dict[str, Holds]:
-    def holds(column: str) -> Holds:
-        return lambda row: row[column] is None or row[column] <= row["arrived_at"] + AHEAD
-
-    return {f"{column.removesuffix('_at')}_not_in_future": holds(column) for column in columns}
-
-
-TIMES = {**present("created_at", "updated_at"), **on_time("created_at", "updated_at")}
-KNOWN_CURRENCY = {"currency_known": absent_or("currency", CURRENCIES.__contains__)}
-NOT_NEGATIVE = {"amount_not_negative": absent_or("amount", lambda amount: amount >= 0)}
-RULES: dict[str, dict[str, Holds]] = {  # in the order in which reasons are given
-    CHARGES.topic: {
-        **present("event_id", "provider", "charge_id", "amount"), **NOT_NEGATIVE, **KNOWN_CURRENCY,
-        **TIMES,
-    },
-    REFUNDS.topic: {
-        **present("event_id", "provider", "refund_id", "charge_id", "amount"), **NOT_NEGATIVE,
-        **KNOWN_CURRENCY, **present("status"), **TIMES,
-        "reason_vocabulary": absent_or("reason", REFUND_REASONS.__contains__),
-    },
-    DISPUTES.topic: {
-        **present("event_id", "provider", "dispute_id", "charge_id", "amount"), **NOT_NEGATIVE,
-        **present("currency"), **KNOWN_CURRENCY, **present("status"), **TIMES,
-        "reason_vocabulary": absent_or("reason", NETWORK_REASONS.__contains__),
-    },
-    SUBSCRIPTIONS.topic: {
-        **present("event_id", "provider", "subscription_id", "plan_amount"),
-        "plan_amount_not_negative": absent_or("plan_amount", lambda amount: amount >= 0),
-        "plan_currency_known": absent_or("plan_currency", CURRENCIES.__contains__),
-        **TIMES, "interval_vocabulary": absent_or("plan_interval", INTERVALS.__contains__),
-    },
-    CUSTOMERS.topic: {**present("customer_id", "changed_at"), **on_time("changed_at")},
-    MERCHANTS.topic: {**present("merchant_id", "changed_at"), **on_time("changed_at")},
-}  # fmt: skip
-
-
-def refused(topic: str, row: Row) -> str | None:
-    """The rules that a cleaned row breaks."""
-    return ", ".join(name for name, holds in RULES[topic].items() if not holds(row)) or None
 
 
 def orderable(value: Any) -> tuple[Any, ...]:
