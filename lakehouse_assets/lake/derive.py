@@ -175,12 +175,13 @@ def _recomputed(
     one in the news; then the span around it is not read.
     """
     contract, rule = table.contract, table.contract.layout.scope
-    frames = {}
+    frames, alone = {}, set()  # frames that hold nothing but what was touched
     for arg, parent in table.parents.items():
         if by_news and set(parent.contract.key()) <= set(contract.key()):
             fresh = parent.name in what.fresh
             rows = _news_rows(lake, parent, head, what) if fresh else lake.empty(parent.contract)
             frames[arg] = rows
+            alone.add(arg)
             continue
         frame = what.frame(lake, parent)
         timed = rule.at in parent.contract.columns
@@ -189,7 +190,8 @@ def _recomputed(
     where = scope.within_days(rule.on, spans) if rule.on else scope.within(rule.at, spans)
     old = lake.at(head).where(where)
     if keys is not None:
-        made, old = versions.only(made, keys, contract), versions.only(old, keys, contract)
+        made = made if alone == set(frames) else versions.only(made, keys, contract)
+        old = versions.only(old, keys, contract)
     changed = versions.differences(contract, made, old)
     ranges = None if rule.on else scope.as_ranges(spans)  # a child could not prune by our days yet
     stamp = replace(stamp, at="" if rule.on else rule.at, ranges=ranges)
