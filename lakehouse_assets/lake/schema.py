@@ -153,12 +153,12 @@ def _follow(
 ) -> None:
     """Bring what lies at this path, a table's row or a part of it, to its new type."""
     olds, news = _parts(old), _parts(new)
-    if not (olds and news) or type(old) is not type(new):
-        if old != new:
-            if not _widens(old, new):
-                what = f"column {'.'.join(path)} is {old}, the contract says {new}"
-                raise _refused(contract, what)
-            update.update_column(path, field_type=new)
+    if old == new:
+        return
+    if not olds or type(old) is not type(new):
+        if not _widens(old, new):
+            raise _refused(contract, f"column {'.'.join(path)} is {old}, the contract says {new}")
+        update.update_column(path, field_type=new)
         return
     for name in sorted(set(olds) - set(news)):
         what = f"column {'.'.join([*path, name])} is in the table but not in the contract"
@@ -186,11 +186,9 @@ def _parts(kind: IcebergType) -> dict[str, NestedField]:
 
 
 def _widens(old: IcebergType, new: IcebergType) -> bool:
-    if isinstance(old, IntegerType) and isinstance(new, LongType):
-        return True
     if isinstance(old, DecimalType) and isinstance(new, DecimalType):
         return old.scale == new.scale and old.precision <= new.precision
-    return False
+    return isinstance(old, IntegerType) and isinstance(new, LongType)
 
 
 def _refused(contract: type[Table], what: str) -> SchemaRefused:
