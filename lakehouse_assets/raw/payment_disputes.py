@@ -43,7 +43,7 @@ class PaymentDisputes(RawTable):
         Rule("currency_present", is_there("currency"), "a currency was sent", threshold=0.1),
         Rule(
             "case_numbers_whole",
-            r"case_number rlike '^CB-\\d{4}-\\d{6}$'",
+            r"case_number rlike '^CB-[0-9]{4}-[0-9]{6}\\z'",
             "case numbers are complete",
             threshold=0.2,
         ),

@@ -75,7 +75,7 @@ class StgPaymentCharges(StagingTable):
     )
     rules: ClassVar[tuple[Rule, ...]] = (
         *on_time("created_at", "updated_at"),
-        Rule("country_codes", "card_country rlike '^[A-Z]{2}$'", "two letters, or nothing"),
+        Rule("country_codes", r"card_country rlike '^[A-Z]{2}\\z'", "two letters, or nothing"),
         Rule("currency_case", "currency = upper(currency)", "currencies are upper case"),
         Rule(
             "postal_codes_present",
