@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from pandera.pyspark import Check, DataFrameSchema
     from pyspark.sql import DataFrame
 
+END = r"(?![\s\S])"  # `\z` for Python too: pandera compiles a pattern before Spark gets it
+
 
 def to_pandera(contract: type[Table]) -> "DataFrameSchema":
     """The same columns, and the same rules under the same names."""
@@ -45,7 +47,7 @@ def _checks(name: str, c: Column) -> "list[Check]":
         (Check.isin, c.isin),
         (Check.ge, c.ge),
         (Check.le, c.le),
-        (Check.str_matches, c.str_matches),
+        (Check.str_matches, c.str_matches and c.str_matches.replace(r"\z", END)),
     ]
     return [make(value, error=next(names)) for make, value in stated if value is not None]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake.contract import COORDINATES, KeyedTable
 from lakehouse_assets.lake.schema import members
-from lakehouse_assets.lake.spelling import usual
+from lakehouse_assets.lake.spelling import Fields, usual
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
@@ -81,21 +81,19 @@ def _is_keyed(table: LakeTable) -> bool:
 
 def _unknown(fields: dict[str, str]) -> str:
     """SQL: some name, at the top or inside an object, is not in the contract."""
-    tests = [_strange("names", list(fields)), *_unknown_inside("$", list(fields.items()))]
-    return f"not usual and ({' or '.join(f'coalesce({test}, false)' for test in tests)})"
+    odd = strange(TEXT, list(fields.items()), names="names")
+    return f"not usual and ({' or '.join(f'coalesce(size({n}) > 0, false)' for _, n in odd)})"
 
 
-def _unknown_inside(path: str, fields: list[tuple[str, str]]) -> Iterator[str]:
+def strange(
+    text: str, fields: Fields, path: str = "$", names: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Of a record and each object in it: its path, and SQL for its names that nobody declared."""
+    names = names or f"json_object_keys(get_json_object({text}, '{path}'))"
+    yield path, f"array_except({names}, array({', '.join(repr(n) for n, _ in fields)}))"
     for name, kind in fields:
         if kind.startswith("struct<"):
-            inner, known = f"{path}.{name}", members(kind)
-            keys = f"json_object_keys(get_json_object({TEXT}, '{inner}'))"
-            yield _strange(keys, [n for n, _ in known])
-            yield from _unknown_inside(inner, known)
-
-
-def _strange(names: str, known: list[str]) -> str:
-    return f"size(array_except({names}, array({', '.join(map(repr, known))}))) > 0"
+            yield from strange(text, members(kind), f"{path}.{name}")
 
 
 def iso(moment: datetime) -> str:

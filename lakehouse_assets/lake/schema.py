@@ -4,11 +4,12 @@ its contract.
 
 import re
 from collections.abc import Iterator
-from itertools import count
+from itertools import count, pairwise
 
 from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table as IcebergTable
+from pyiceberg.table.update.schema import UpdateSchema
 from pyiceberg.transforms import DayTransform, HourTransform, IdentityTransform
 from pyiceberg.types import (
     BinaryType,
@@ -130,34 +131,46 @@ def properties(contract: type[Table]) -> dict[str, str]:
 
 
 def evolve(table: IcebergTable, contract: type[Table]) -> None:
-    """Add the contract's new columns, widen what can be widened; refuse anything else."""
-    present = {f.name: f for f in table.schema().fields}
-    wanted = {f.name: f for f in iceberg_schema(contract).fields}
-    new = [f for name, f in wanted.items() if name not in present]
-    changed = [
-        f
-        for name, f in wanted.items()
-        if name in present and _shape(f.field_type) != _shape(present[name].field_type)
-    ]
-    gone = sorted(set(present) - set(wanted))
+    """Add the contract's new columns and objects' new members, widen what can be widened; refuse
+    anything else.
+    """
+    present, wanted = table.schema().as_struct(), iceberg_schema(contract).as_struct()
     if partition_spec(contract, table.schema()).fields != table.spec().fields:
         now = contract.layout.partitioned_by or "nothing"
         raise _refused(contract, f"it is partitioned by {table.spec()}, the contract says {now}")
-    strict = [f.name for f in new if not all_columns(contract)[f.name].nullable]
+    if _shape(present) == _shape(wanted):
+        return
+    new = [n for n in all_columns(contract) if n not in _parts(present)]
+    strict = [n for n in new if not all_columns(contract)[n].nullable]
     if strict and not issubclass(contract, RawTable):
         raise _refused(contract, f"new column {strict[0]} must not be NULL, but old rows have none")
-    if gone:
-        raise _refused(contract, f"column {gone[0]} is in the table but not in the contract")
-    for f in changed:
-        if not _widens(present[f.name].field_type, f.field_type):
-            old = present[f.name].field_type
-            raise _refused(contract, f"column {f.name} is {old}, the contract says {f.field_type}")
-    if new or changed:
-        with table.update_schema() as update:
-            for f in new:
-                update.add_column(f.name, f.field_type, doc=f.doc)
-            for f in changed:
-                update.update_column(f.name, field_type=f.field_type)
+    with table.update_schema() as update:
+        _follow(update, contract, present, wanted)
+
+
+def _follow(
+    update: UpdateSchema, contract: type[Table], old: IcebergType, new: IcebergType, *path: str
+) -> None:
+    """Bring what lies at this path, a table's row or a part of it, to its new type."""
+    olds, news = _parts(old), _parts(new)
+    if old == new:
+        return
+    if not olds or type(old) is not type(new):
+        if not _widens(old, new):
+            raise _refused(contract, f"column {'.'.join(path)} is {old}, the contract says {new}")
+        update.update_column(path, field_type=new)
+        return
+    for name in sorted(set(olds) - set(news)):
+        what = f"column {'.'.join([*path, name])} is in the table but not in the contract"
+        raise _refused(contract, what)
+    for name, part in news.items():
+        if name in olds:
+            _follow(update, contract, olds[name].field_type, part.field_type, *path, name)
+        else:
+            update.add_column((*path, name), part.field_type, doc=part.doc)
+    if path and list(news) != list(olds):  # objects are compared member by member, in their order
+        for before, name in pairwise(news):
+            update.move_after((*path, name), (*path, before))
 
 
 def _shape(kind: IcebergType) -> str:
@@ -165,17 +178,23 @@ def _shape(kind: IcebergType) -> str:
     return re.sub(r"\d+: ", "", str(kind))
 
 
+def _parts(kind: IcebergType) -> dict[str, NestedField]:
+    """An object's members by name, a list's element; nothing for a value."""
+    if isinstance(kind, ListType):
+        return {"element": kind.element_field}
+    return {f.name: f for f in kind.fields} if isinstance(kind, StructType) else {}
+
+
 def _widens(old: IcebergType, new: IcebergType) -> bool:
-    if isinstance(old, IntegerType) and isinstance(new, LongType):
-        return True
     if isinstance(old, DecimalType) and isinstance(new, DecimalType):
         return old.scale == new.scale and old.precision <= new.precision
-    return False
+    return isinstance(old, IntegerType) and isinstance(new, LongType)
 
 
 def _refused(contract: type[Table], what: str) -> SchemaRefused:
     return SchemaRefused(
-        f"{contract.name}: {what}. New nullable columns and wider types are applied by themselves; "
+        f"{contract.name}: {what}. New nullable columns and members and wider types are "
+        "applied by themselves; "
         f"for anything else drop the table and make it again: "
         f"`lakehouse drop {contract.name}`, then materialize it "
         "(raw: while Kafka still has the records)"

@@ -1,5 +1,6 @@
 """A lake table: a contract, the function that makes its rows, and the tables those come from."""
 
+import ast
 import hashlib
 import importlib
 import inspect
@@ -7,6 +8,7 @@ import pkgutil
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from functools import cache
 from types import ModuleType
 from typing import TYPE_CHECKING
 
@@ -58,16 +60,36 @@ class LakeTable:
 
     def code_version(self) -> str:
         """Changes when the contract or the code that makes the rows does: the function, its file,
-        and the files of what that file imports, the engine's aside.
+        and the files from which that takes names, and those in turn. The engine's are left out,
+        and so is a file of which only the table or its contract is taken: a child does not change
+        with its parent.
         """
         made_by = self.transform or self.source or self.contract
-        file = sys.modules[made_by.__module__]
-        used = {inspect.getmodule(v) for v in vars(file).values() if inspect.isfunction(v)}
-        ours = [m for m in used if m and m.__name__.split(".")[0] == file.__name__.split(".")[0]]
-        names = {m.__name__: m for m in [file, *ours] if not m.__name__.startswith(ENGINE)}
-        code = [inspect.getsource(made_by), *[inspect.getsource(names[n]) for n in sorted(names)]]
+        files = _with_helpers(made_by.__module__, {})
+        code = [inspect.getsource(made_by), *[files[n] for n in sorted(files)]]
         columns = repr([self.contract.columns, self.contract.layout, self.contract.all_rules()])
         return hashlib.sha256("".join([columns, *code]).encode()).hexdigest()[:12]
+
+
+def _with_helpers(module: str, files: dict[str, str]) -> dict[str, str]:
+    """The texts of a module and of ours that it takes names from, by the modules' names."""
+    files[module] = inspect.getsource(sys.modules[module])
+    for origin, name in _imports(files[module]):
+        if origin.split(".")[0] == module.split(".")[0]:
+            value = getattr(importlib.import_module(origin), name, None)
+            taken = value.__name__ if isinstance(value, ModuleType) else origin
+            kind = value if isinstance(value, type) else type(value)
+            known = taken in files or f"{taken}.".startswith(ENGINE)
+            if not (known or issubclass(kind, LakeTable | Table)):
+                _with_helpers(taken, files)
+    return files
+
+
+@cache
+def _imports(code: str) -> list[tuple[str, str]]:
+    """Each import in it: a module, and the name that is taken from there."""
+    found = [n for n in ast.walk(ast.parse(code)) if isinstance(n, ast.Import | ast.ImportFrom)]
+    return [(getattr(n, "module", None) or a.name, a.name) for n in found for a in n.names]
 
 
 def raw_table(contract: type[Table], *, topic: str, group: str) -> LakeTable:

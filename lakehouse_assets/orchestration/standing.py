@@ -17,6 +17,7 @@ from lakehouse_assets.lake.contract import COMMIT, COORDINATES
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import strange
 from lakehouse_assets.lake.position import position
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import asset_key
@@ -60,10 +61,13 @@ def volume_is_usual(lake: Lake, table: LakeTable, head: Head) -> Finding:
 
 def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
     """The source's schema drifted: fields by name, and how many records have them."""
-    known = [n for n in table.contract.columns if n not in COORDINATES]
+    fields = [(n, c.type) for n, c in table.contract.columns.items() if n not in COORDINATES]
     odd = lake.at(head).where("_error is null and _payload is not null")
-    names = odd.selectExpr("explode(json_object_keys(cast(_payload as string))) as field")
-    new = names.where(~names["field"].isin(known)).groupBy("field").count()
+    named = [
+        f"coalesce(transform({names}, n -> substr(concat('{path}.', n), 3)), array())"
+        for path, names in strange("cast(_payload as string)", fields)
+    ]
+    new = odd.selectExpr(f"explode(concat({', '.join(named)})) as field").groupBy("field").count()
     found = {r["field"]: r["count"] for r in new.orderBy("count", ascending=False).collect()}
     rows = odd.count()
     shown = dict(list(found.items())[:NAMES_SHOWN])

@@ -46,7 +46,7 @@ def matching(name: str, pattern: str) -> Column:
 
 def country(name: str) -> Column:
     """ISO 3166 alpha-2."""
-    return matching(name, "^[A-Z]{2}$")
+    return matching(name, r"^[A-Z]{2}\z")  # `$` would let a line's end stand behind it
 
 
 def one_of(name: str, spellings: dict[str, tuple[str, ...]]) -> Column:

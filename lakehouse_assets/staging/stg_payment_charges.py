@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
 from lakehouse_assets.lake.table import table_asset
-from lakehouse_assets.raw.payment_charges import SPELLED, payment_charges
+from lakehouse_assets.raw.payment_charges import payment_charges
 from lakehouse_assets.raw.spelled import is_country, none_spelled
 from lakehouse_assets.sources.payments.providers import CURRENCIES, PROVIDERS
 from lakehouse_assets.staging.clean import (
@@ -34,7 +34,7 @@ WORDS = (
     "merchant_name", "description", "metadata.order_id", "metadata.user_email",
     "metadata.subscription_id", "risk_level", "3ds_authenticated",
 )  # fmt: skip
-CLEANED = [name.split(".")[-1] for name in SPELLED]
+CLEANED = [name.split(".")[-1] for name in WORDS if name != "3ds_authenticated"]
 
 
 class StgPaymentCharges(StagingTable):

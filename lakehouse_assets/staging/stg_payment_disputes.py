@@ -26,7 +26,7 @@ from lakehouse_assets.staging.clean import (
     upper,
 )
 
-CASE_NUMBER = r"^CB-[0-9]{4}-[0-9]{6}$"
+CASE_NUMBER = r"^CB-[0-9]{4}-[0-9]{6}\z"
 REASONS: dict[str, tuple[str, ...]] = {reason: (reason,) for reason in NETWORK_REASONS}
 WORDS = (
     "event_id", "event_type", "provider", "dispute_id", "charge_id", "customer_id", "merchant_id",

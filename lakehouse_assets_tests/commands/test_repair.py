@@ -28,6 +28,27 @@ class Mended(RawTable, name="raw.notes"):
     mood = column("string", "How it was meant.", nullable=True)
 
 
+class Deeper(RawTable, name="raw.notes"):
+    """raw.notes after its objects were looked at: tags have a size and an origin."""
+
+    id = Notes.columns["id"]
+    amount = Notes.columns["amount"]
+    count = Notes.columns["count"]
+    made_at = Notes.columns["made_at"]
+    tags = column(
+        "struct<colour:string,size:int,shape:string,origin:struct<city:string>>", "What it is like."
+    )
+
+
+class Sizes(Table, name="bare.sizes"):
+    """bare.sizes: one row per note with tags."""
+
+    id = column("string", "Whose note.", key=True)
+    size = column("int", "Of its tags.", nullable=True)
+    made_at = column("timestamp", "When, UTC.")
+    layout = Layout(scope=newest(by="made_at", at="made_at"))
+
+
 class Newest(Table, name="bare.newest_notes"):
     """bare.newest_notes: one row per id."""
 
@@ -87,6 +108,46 @@ def test_a_replay_after_a_fix_stores_each_record_once_under_its_identity(
     bring_up(lake, child)
     assert {r["id"] for r in stored(child.name)} == {"good", "wide", "more"}
     assert replay(lake, after) is None  # nothing left that could change
+
+
+def test_a_member_declared_after_it_came_is_replayed_into_its_column(
+    lake: Lake, topic: str
+) -> None:
+    before, after = notes(topic), raw_table(Deeper, topic=topic, group="bare")
+    sizes = table_asset(Sizes, sizes_of, raw=after)
+    send(topic, note("none", 1), tagged("plain", '"colour":"red","shape":"dot"'))
+    send(topic, tagged("sized", '"colour":"red","size":3,"shape":"dot"'))
+    send(topic, tagged("from", '"colour":"blue","origin":{"city":"Ulm","zip":"89073"}'))
+    bring_up(lake, before)
+    assert [r["_payload"] is None for r in by_offset()] == [True, True, False, False]
+    lake.catalog.ensure(Deeper)
+    bring_up(lake, sizes)  # reads a snapshot that is older than the member
+    assert {r["id"]: r["size"] for r in stored(sizes.name)} == {"plain": None, "sized": None,
+                                                                "from": None}  # fmt: skip
+    done = replay(lake, after)
+
+    assert done is not None and (done.stored, done.removed) == (2, 2)
+    tags = {"colour": "red", "size": None, "shape": "dot", "origin": None}
+    assert [r["tags"] for r in by_offset()] == [
+        None, tags, tags | {"size": 3},
+        tags | {"colour": "blue", "shape": None, "origin": {"city": "Ulm"}},
+    ]  # fmt: skip
+    assert [r["_payload"] is None for r in by_offset()] == [True, True, True, False]
+    send(topic, tagged("new", '"colour":"red","size":5,"shape":"dot","origin":null'))
+    bring_up(lake, after)
+    bring_up(lake, sizes)
+    assert {r["id"]: r["size"] for r in stored(sizes.name)} == {
+        "plain": None, "sized": 3, "from": None, "new": 5,
+    }  # fmt: skip
+    assert replay(lake, after) is None
+
+
+def tagged(id: str, tags: str) -> bytes:
+    return note(id, 1, f',"tags":{{{tags}}}')
+
+
+def sizes_of(raw: DataFrame) -> DataFrame:
+    return raw.where("tags is not null").selectExpr("id", "tags.size as size", "made_at")
 
 
 def by_offset() -> list[dict[str, object]]:

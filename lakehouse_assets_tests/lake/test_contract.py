@@ -1,5 +1,9 @@
 """What a contract says: names, keys, columns, and the rules they state."""
 
+import importlib
+import sys
+from pathlib import Path
+
 import pytest
 
 from lakehouse_assets.definitions import tables
@@ -94,6 +98,79 @@ def test_code_version_changes_with_the_contract_and_with_the_transform() -> None
         table_asset(Latest, other, events=EVENTS),  # type: ignore[arg-type]
     )}  # fmt: skip
     assert len(versions) == 3
+
+
+SHOP = {
+    "words": "KINDS = {'a': 'b'}",
+    "vocabulary": "from shop.words import KINDS\n\ndef listed(): return sorted(KINDS)",
+    "unused": "OTHER = 1",
+    "parent": """
+from lakehouse_assets.lake.contract import Table, column
+from lakehouse_assets.lake.table import table_asset
+from lakehouse_assets_tests.lake.tables import EVENTS
+from shop.words import KINDS
+class Parent(Table, name="shop.parent"):
+    id = column("string", "Whose.", key=True)
+def transform(events): return events.where(f"id in {tuple(KINDS)}")
+parent = table_asset(Parent, transform, events=EVENTS)
+BOUND = 3
+""",
+    "child": """
+from lakehouse_assets.lake.contract import Table, column
+from lakehouse_assets.lake.table import table_asset
+from shop import limits
+from shop.parent import Parent, parent
+from shop.vocabulary import listed
+class Child(Parent, name="shop.child"):
+    \"\"\"shop.child\"\"\"
+def transform(parent): return parent.where(f"id in {listed()}").limit(limits.MOST)
+child = table_asset(Child, transform, parent=parent)
+""",
+    "limits": "MOST = 2",
+}
+
+
+def shop_versions(folder: Path, **changed: str) -> dict[str, str]:
+    """The code versions of a package's two tables, some of its files changed."""
+    for name in [n for n in sys.modules if n.split(".")[0] == "shop"]:
+        del sys.modules[name]
+    (folder / "shop").mkdir(exist_ok=True)
+    for name, text in (SHOP | {"__init__": ""} | changed).items():
+        (folder / "shop" / f"{name}.py").write_text(text)
+    importlib.invalidate_caches()
+    tables = [getattr(importlib.import_module(f"shop.{n}"), n) for n in ("parent", "child")]
+    return {t.name: t.code_version() for t in tables}
+
+
+@pytest.mark.parametrize(("file", "text", "moved"), [
+    ("unused", "OTHER = 22", set()),
+    ("words", "KINDS = {'a': 'bb'}", {"shop.parent", "shop.child"}),  # the child's: by vocabulary
+    ("vocabulary", "from shop.words import KINDS\n\ndef listed(): return []", {"shop.child"}),
+    ("limits", "MOST = 200", {"shop.child"}),
+    ("parent", SHOP["parent"].replace("in {tuple", "not in {tuple"), {"shop.parent"}),
+    ("parent", SHOP["parent"].replace("Whose.", "Of whom."), {"shop.parent", "shop.child"}),
+    ("child", SHOP["child"] + "from shop.unused import OTHER\n", {"shop.child"}),
+])  # fmt: skip
+def test_code_version_changes_with_whatever_the_tables_file_takes_from_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, text: str, moved: set[str]
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    before = shop_versions(tmp_path)
+    assert shop_versions(tmp_path) == before
+    after = shop_versions(tmp_path, **{file: text})
+    assert {name for name in before if before[name] != after[name]} == moved
+
+
+def test_a_parents_file_counts_when_more_than_its_table_is_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    child = SHOP["child"].replace("import Parent, parent", "import BOUND, Parent, parent")
+    before = shop_versions(tmp_path, child=child)
+    parent = SHOP["parent"].replace("BOUND = 3", "BOUND = 33")
+    assert shop_versions(tmp_path, child=child, parent=parent)["shop.child"] != before["shop.child"]
 
 
 def test_tables_are_found_with_parents_before_children() -> None:

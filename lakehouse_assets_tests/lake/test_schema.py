@@ -1,5 +1,7 @@
 """From a contract to an Iceberg table, and how a living table follows a contract that changed."""
 
+import re
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -15,7 +17,8 @@ from lakehouse_assets.lake.schema import (
     properties,
     split_fields,
 )
-from lakehouse_assets_tests.lake.tables import Latest, Notes
+from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets_tests.lake.tables import DAY, Latest, Notes, add
 
 
 def columns(lake: Lake) -> dict[str, str]:
@@ -99,6 +102,71 @@ def test_a_narrower_or_rescaled_decimal_is_refused(lake: Lake, narrow: str) -> N
     lake.catalog.ensure(changed(price=column("decimal(10,2)", "Price.", nullable=True)))
     with pytest.raises(SchemaRefused, match="price"):
         lake.catalog.ensure(changed(price=column(narrow, "Price.", nullable=True)))
+
+
+OBJECT = "struct<a:int,b:struct<c:decimal(6,2),d:string>,e:array<struct<f:int>>>"
+
+
+def with_object(kind: str) -> type[Table]:
+    return changed(x=column(kind, "Which.", nullable=True))
+
+
+@pytest.mark.parametrize("kind", [
+    "struct<a:int,b:struct<c:decimal(6,2),d:string>,e:array<struct<f:int>>,g:string>",
+    "struct<g:struct<h:string>,a:int,b:struct<c:decimal(6,2),d:string>,e:array<struct<f:int>>>",
+    "struct<a:int,b:struct<c:decimal(6,2),g:date,d:string>,e:array<struct<f:int,g:string>>>",
+    "struct<a:bigint,b:struct<c:decimal(9,2),d:string>,e:array<struct<f:bigint>>>",
+    "struct<e:array<struct<f:int>>,a:int,b:struct<d:string,c:decimal(6,2)>>",
+])  # fmt: skip
+def test_an_object_takes_new_members_wider_ones_and_their_order(lake: Lake, kind: str) -> None:
+    lake.catalog.ensure(with_object(OBJECT))
+    before = lake.catalog.load("bare.latest").schema()
+    lake.catalog.ensure(with_object(kind))
+    found = lake.catalog.load("bare.latest").schema()
+    assert lake.table("bare.latest").schema["x"].dataType.simpleString() == kind
+    for known in ("x.a", "x.b.c", "x.b.d", "x.e.element.f"):
+        assert found.find_field(known).field_id == before.find_field(known).field_id
+    lake.catalog.ensure(with_object(kind))
+    assert lake.catalog.load("bare.latest").schema().schema_id == found.schema_id
+
+
+def test_a_snapshot_from_before_is_read_with_todays_members(lake: Lake) -> None:
+    old = LakeTable(with_object(OBJECT), "bare")
+    x = {"a": 1, "b": {"c": Decimal("1.50"), "d": "d"}, "e": [{"f": 2}]}
+    add(lake, old, {"id": "a", "at": DAY, "x": x}, {"id": "b", "at": DAY})
+    lake.catalog.ensure(with_object(
+        "struct<g:date,a:bigint,b:struct<h:int,c:decimal(9,2),d:string>,"
+        "e:array<struct<i:int,f:bigint>>>"
+    ))  # fmt: skip
+    head = lake.catalog.head("bare.latest")
+    assert head.older_schema
+    found = lake.at(head)
+    assert found.schema["x"] == lake.table("bare.latest").schema["x"]
+    assert [r["x"] for r in found.orderBy("id").toArrow().to_pylist()] == [
+        {"g": None, "a": 1, "b": {"h": None, "c": Decimal("1.50"), "d": "d"},
+         "e": [{"i": None, "f": 2}]},
+        None,
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "path"), [
+    ("struct<a:int,b:struct<c:decimal(6,2),d:string>>", "x.e is in the table but not"),
+    ("struct<a:int,b:struct<d:string,g:string>,e:array<struct<f:int>>>", "x.b.c is in the table"),
+    ("struct<a:int,b:struct<c:decimal(6,2),d:int>,e:array<struct<f:int>>>", "x.b.d is string"),
+    ("struct<a:int,b:struct<c:decimal(5,2),d:string>,e:array<struct<f:int>>>", "x.b.c is decimal"),
+    ("struct<a:int,b:string,e:array<struct<f:int>>>", "x.b is struct"),
+    ("struct<a:int,b:struct<c:decimal(6,2),d:string>,e:array<struct<f:string>>>",
+     "x.e.element.f is int, the contract says string"),
+    ("string", "x is struct"),
+])  # fmt: skip
+def test_a_member_that_is_gone_or_narrower_is_refused_by_its_path(
+    lake: Lake, kind: str, path: str
+) -> None:
+    lake.catalog.ensure(with_object(OBJECT))
+    before = columns(lake)
+    with pytest.raises(SchemaRefused, match=f"bare.latest: column {re.escape(path)}.*drop"):
+        lake.catalog.ensure(with_object(kind))
+    assert columns(lake) == before
 
 
 def test_a_dropped_column_is_refused_with_the_way_out(lake: Lake) -> None:

@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.contract import RECORD, Layout, StagingTable, column, newest
+from lakehouse_assets.lake.contract import RECORD, Layout, RawTable, StagingTable, column, newest
 from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
@@ -78,6 +78,35 @@ def test_fields_that_nobody_declared_are_told_by_name(lake: Lake, table: LakeTab
     passed, told = standing.has_no_unknown_fields(lake, table, lake.catalog.head(table.name))
     assert not passed and told["records"] == 2
     assert told["fields"].value == {"mood": 2, "age": 1}
+
+
+class Disputed(RawTable, name="raw.notes"):
+    """raw.notes: one row per record, with an object in an object."""
+
+    id = column("string", "Whose note.")
+    evidence = column(
+        "struct<receipt_id:string,metadata:struct<submitted_by:string>>", "What was handed in."
+    )
+
+
+def test_fields_inside_objects_are_told_by_their_path(lake: Lake, table: LakeTable) -> None:
+    table = notes(table.topic, Disputed)
+    inner = '"metadata":{"submitted_by":"x","pages":2,"utm source":""}'
+    send(
+        table.topic,
+        b'{"id":"a","evidence":{"receipt_id":"r","metadata":{"submitted_by":"x"}}}',
+        b'{"id":"b","evidence":{"receipt_id":"r","colour":{"deep":1},%s}}' % inner.encode(),
+        b'{"id":"c","mood":{"deep":1},"evidence":{"metadata":{"pages":1}}}',
+        b'{"id":"d","mood":"sad","evidence":{"metadata":null}}',
+        b'{"id":"e","mood":"sad","evidence":null}',
+    )
+    ingest(lake, table)
+    passed, told = standing.has_no_unknown_fields(lake, table, lake.catalog.head(table.name))
+    assert not passed and told["records"] == 4
+    assert told["fields"].value == {
+        "mood": 3, "evidence.metadata.pages": 2, "evidence.colour": 1,
+        "evidence.metadata.utm source": 1,
+    }  # fmt: skip
 
 
 def test_a_record_that_has_no_place_in_staging_is_missed(lake: Lake, table: LakeTable) -> None:

@@ -37,6 +37,11 @@ def test_every_spelling_of_nothing_becomes_null_and_codes_one_case(lake: Lake) -
     assert {n: row[n] for n in expected} == expected
 
 
+def test_a_country_with_a_line_end_behind_it_is_none(lake: Lake) -> None:
+    (row,) = staged(lake, {"card_country": "US\n", "billing_country": "DE\r\n"})
+    assert (row["card_country"], row["billing_country"], row["is_dirty"]) == (None, None, True)
+
+
 def test_a_clean_charge_is_not_dirty(lake: Lake) -> None:
     (row,) = staged(lake, {"currency": "EUR", "card_country": "DE", "3ds_authenticated": "0"})
     assert (row["is_dirty"], row["is_3ds_authenticated"], row["risk_score"]) == (False, False, None)

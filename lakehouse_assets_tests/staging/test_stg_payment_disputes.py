@@ -39,6 +39,8 @@ def test_spelled_nothing_and_broken_case_numbers_become_null(lake: Lake) -> None
         {"event_id": "e3", "evidence": None, "case_number": None},
         {"event_id": "e4", "evidence": {"metadata": {"submitted_by": "NULL"}}, "reason": None},
         {"event_id": "e5", "currency": " eur ", "reason": "Duplicate"},
+        {"event_id": "e6", "case_number": "CB-2026-000001\n"},
+        {"event_id": "e7", "case_number": "CB-\u0662\u0660\u0662\u0666-000001"},
     )
     columns = ("case_number", "evidence_submitted_by", "currency", "reason", "is_dirty")
     assert [tuple(r[c] for c in columns) for r in found] == [
@@ -47,6 +49,8 @@ def test_spelled_nothing_and_broken_case_numbers_become_null(lake: Lake) -> None
         (None, None, "EUR", "duplicate", False),
         ("CB-2026-000001", None, "EUR", None, True),
         ("CB-2026-000001", "merchant", "EUR", "duplicate", True),
+        (None, "merchant", "EUR", "duplicate", True),
+        (None, "merchant", "EUR", "duplicate", True),
     ]
 
 

@@ -80,7 +80,7 @@ def as_it_is(value: Any) -> Any:
 
 
 COUNTRY = matching("[A-Z]{2}")
-CASE_NUMBER = matching(r"CB-\d{4}-\d{6}")
+CASE_NUMBER = matching("CB-[0-9]{4}-[0-9]{6}")
 HOW: dict[str, Clean] = {  # for columns that are not simply text
     **dict.fromkeys(("event_type", "status", "risk_level", "segment", "category"), lower),
     **dict.fromkeys(("provider", "currency", "plan_currency"), upper),

@@ -13,7 +13,7 @@ from lakehouse_assets.sources.payments import truth as oracle
 from lakehouse_assets.sources.payments.truth import QUARANTINE, Delivered, delivered, expected
 from lakehouse_assets.sources.payments.truth.raw import Row, parse
 from lakehouse_assets.sources.payments.truth.semantic import PAYMENTS, PAYMENTS_DAILY
-from lakehouse_assets.sources.payments.truth.staging import COLUMNS, cleaned
+from lakehouse_assets.sources.payments.truth.staging import CASE_NUMBER, COLUMNS, cleaned
 
 RAW, STAGING = oracle.RAW[CHARGES], oracle.STAGING[CHARGES]
 SEMANTIC, MART = PAYMENTS, PAYMENTS_DAILY
@@ -72,6 +72,7 @@ def test_a_null_spelling_is_null_and_dirty(spelling: str) -> None:
         ({"currency": None}, {"currency": None, "is_dirty": False}),
         ({"card_country": "342"}, {"card_country": None, "is_dirty": True}),
         ({"billing_country": "us"}, {"billing_country": None, "is_dirty": True}),
+        ({"billing_country": "US\n"}, {"billing_country": None, "is_dirty": True}),
         ({"card_country": "DE"}, {"card_country": "DE", "is_dirty": False}),
         ({"billing_postal_code": None}, {"billing_postal_code": None, "is_dirty": True}),
         ({"risk_score": 101}, {"risk_score": None, "is_dirty": True}),
@@ -84,6 +85,13 @@ def test_a_null_spelling_is_null_and_dirty(spelling: str) -> None:
 def test_staging_mends_what_it_can_and_says_so(said: Row, kept: Row) -> None:
     row = staged(**said)
     assert {name: row[name] for name in kept} == kept
+
+
+def test_a_case_number_is_of_ascii_digits_and_has_nothing_behind_it() -> None:
+    whole = "CB-2026-000001"
+    assert CASE_NUMBER(whole) == whole
+    for broken in (f"{whole}\n", f"{whole}1", whole.replace("2", "\u0662")):
+        assert CASE_NUMBER(broken) is None
 
 
 @pytest.mark.parametrize(
