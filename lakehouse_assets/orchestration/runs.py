@@ -19,6 +19,7 @@ from typing import Any
 import dagster as dg
 from dagster import DagsterRunStatus as Status
 
+from lakehouse_assets import trouble
 from lakehouse_assets.services.forked import living, process_of
 
 SOURCE = "lakehouse/source"  # run tag: whose run it is; Dagster's queue and the sensors count by it
@@ -37,7 +38,7 @@ KEPT = 500  # runs that are never pruned
 PRUNED_PER_TICK = 25
 ALERT_S = 5
 # Errors of ours hold counts and names. Others may quote a row: only their kind is told.
-SAYABLE = {"Failure", "Held", "KafkaDown", "RecordsLost", "NotInOrder"}
+SAYABLE = {"Failure", *(name.rpartition(".")[2] for name in trouble.KNOWN)}
 
 
 def in_flight(instance: dg.DagsterInstance, source: str, patience_s: float = 0) -> str:

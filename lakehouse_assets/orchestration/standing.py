@@ -17,9 +17,10 @@ from lakehouse_assets.lake.contract import COMMIT, COORDINATES
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import position
+from lakehouse_assets.lake.position import RecordsLost, position
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import asset_key
+from lakehouse_assets.orchestration.report import plainly
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import SOURCE
 
@@ -30,6 +31,7 @@ NAMES_SHOWN = 20
 DAILY = "0 4 * * *"  # UTC, when few people wait for a run
 
 Finding = tuple[bool, dict[str, Any]]
+Look = Callable[[Lake, LakeTable, Head], Finding]
 
 
 def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
@@ -91,7 +93,7 @@ def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
     return complete, found | {"distinct keys accepted": keys}
 
 
-LOOKS: dict[str, list[Callable[[Lake, LakeTable, Head], Finding]]] = {
+LOOKS: dict[str, list[Look]] = {
     "raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
     "staging": [reconciles_with_raw],
 }
@@ -113,18 +115,24 @@ def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
     def run(
         context: dg.AssetCheckExecutionContext, lake: LakeResource
     ) -> Iterator[dg.AssetCheckResult]:
+        severity = ERROR if table.layer == "staging" else WARN
         for name in sorted(k.name for k in context.selected_asset_check_keys):
-            try:
-                head = lake.lake.catalog.head(table.name)
-                passed, metadata = looks[name](lake.lake, table, head)
-            except (NoTable, NoTopic) as nothing:
-                passed, metadata = True, {"note": str(nothing)}
-            severity = ERROR if table.layer == "staging" else WARN
+            with plainly():
+                passed, metadata = _found(looks[name], lake.lake, table)
             yield dg.AssetCheckResult(
                 passed=passed, asset_key=key, check_name=name, severity=severity, metadata=metadata
             )
 
     return run
+
+
+def _found(look: Look, lake: Lake, table: LakeTable) -> Finding:
+    try:
+        return look(lake, table, lake.catalog.head(table.name))
+    except (NoTable, NoTopic) as nothing:
+        return True, {"note": str(nothing)}
+    except RecordsLost as lost:
+        return False, {"why": str(lost)}
 
 
 def data_quality() -> dg.ScheduleDefinition:
