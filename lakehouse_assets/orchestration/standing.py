@@ -17,7 +17,7 @@ from lakehouse_assets.lake.contract import COMMIT, COORDINATES
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import RecordsLost, position
+from lakehouse_assets.lake.position import RecordsLost, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import asset_key
 from lakehouse_assets.orchestration.report import plainly
@@ -36,7 +36,7 @@ Look = Callable[[Lake, LakeTable, Head], Finding]
 
 def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
     """A quiet source is not a late one: only unread records make a table late."""
-    topic = Kafka().topic(table.topic)
+    topic = topic_of(Kafka(), head, table.topic)
     _, start = position(head, topic)
     lag = sum(topic.latest[p] - offset for p, offset in start.items())
     published = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
