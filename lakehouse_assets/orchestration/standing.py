@@ -22,7 +22,7 @@ from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import asset_key
 from lakehouse_assets.orchestration.report import plainly
 from lakehouse_assets.orchestration.resource import LakeResource
-from lakehouse_assets.orchestration.runs import SOURCE
+from lakehouse_assets.orchestration.runs import DAILY_CHECKS, SOURCE
 
 LATE = timedelta(minutes=15)  # unread records that nobody has fetched for so long are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
@@ -138,10 +138,10 @@ def _found(look: Look, lake: Lake, table: LakeTable) -> Finding:
 def data_quality() -> dg.ScheduleDefinition:
     """Every rule over every table as it stands, not only over the newest batch."""
     job = dg.define_asset_job(
-        "data_quality",
+        DAILY_CHECKS,
         selection=dg.AssetSelection.all_asset_checks(),
         description="Executes every check of every table over all rows; writes nothing.",
-        tags={SOURCE: "data_quality"},
+        tags={SOURCE: DAILY_CHECKS},
     )
     return dg.ScheduleDefinition(
         name="data_quality_daily",
