@@ -197,13 +197,10 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
 
 
 def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
-    """A parent has batches the table never took: a run died between the two."""
-    if any(heads[p.name].snapshot_id < 0 for p in table.parents.values() if p.name in heads):
-        return False
-    try:
-        return bool(derive.news(lake, table, heads[table.name]).fresh)
-    except NoTable:
-        return False  # a parent of another source, not made yet
+    """A parent has batches the table never took: a run died between the two. A parent that was
+    never made, as its topic may be missing, keeps nobody back.
+    """
+    return bool(derive.news(lake, table, heads[table.name]).fresh)
 
 
 def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) -> bool:
