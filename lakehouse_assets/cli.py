@@ -8,20 +8,6 @@ import click
 from lakehouse_assets import settings
 from lakehouse_assets.commands import data, demo, generate, measure, quarantine, stack
 
-# By name, so that nothing heavy is imported to recognise them. Their message says what to do next.
-KNOWN = {
-    "lakehouse_assets.services.host.ServiceError",
-    "lakehouse_assets.sources.produce.ProduceError",
-    "lakehouse_assets.lake.kafka.KafkaDown",
-    "lakehouse_assets.lake.kafka.NoTopic",
-    "lakehouse_assets.lake.catalog.NoTable",
-    "lakehouse_assets.lake.catalog.MainMoved",
-    "lakehouse_assets.lake.publish.Held",
-    "lakehouse_assets.lake.position.RecordsLost",
-    "lakehouse_assets.lake.ingest.NotInOrder",
-    "lakehouse_assets.lake.schema.SchemaRefused",
-}
-
 
 class Commands(click.Group):
     """One clear message for what is known to go wrong; a traceback for what is not."""
@@ -30,11 +16,9 @@ class Commands(click.Group):
         try:
             return super().invoke(ctx)
         except Exception as error:
-            from lakehouse_assets.commands import trouble
+            from lakehouse_assets import trouble
 
-            kind = type(error)
-            known = f"{kind.__module__}.{kind.__qualname__}" in KNOWN
-            if not (message := str(error) if known else trouble.told(error)):
+            if not (message := trouble.told(error)):
                 raise
             raise click.ClickException(message) from error
 

@@ -203,7 +203,8 @@ def accept_gap(table: str, yes: bool) -> None:
     if not it.topic:
         raise click.ClickException(f"{table} does not read Kafka: only raw tables have gaps.")
     with common.lake("accept-gap") as lake:
-        gap = position.find_gap(lake.catalog.head(it.name), Kafka().topic(it.topic))
+        head = lake.catalog.head(it.name)
+        gap = position.find_gap(head, position.topic_of(Kafka(), head, it.topic))
         if gap is None:
             click.echo(f"{table}: nothing is missing, there is no gap to accept.")
             return

@@ -3,6 +3,8 @@
 import sys
 import time
 from collections import Counter
+from collections.abc import Container
+from contextlib import suppress
 from dataclasses import fields, replace
 from datetime import datetime, timezone
 from typing import TYPE_CHECKING
@@ -163,6 +165,9 @@ def _waiting_for() -> str:
     found, known = glance.glances(), common.tables()
     missing = [name for name in known if name not in found or not found[name].progress]
     if missing:
+        expected = to_be_made(known.keys() - missing)
+        missing = [name for name in missing if name in expected]
+    if missing:
         return f"{missing[0]} to be made"
     if held := [g.name for g in found.values() if g.held]:
         raise click.ClickException(f"a batch of {held[0]} is held; `lakehouse status` says more")
@@ -172,6 +177,31 @@ def _waiting_for() -> str:
     if lagging := unsure + [g for g in found.values() if g.lag or g.behind]:
         return f"{lagging[0].name} to catch up {lagging[0].note}".strip()
     return "the last run to end" if dagster_api.runs_going() else ""
+
+
+def to_be_made(made: Container[str]) -> set[str]:
+    """The tables worth waiting for: not a raw table whose topic holds nothing or does not exist,
+    nor what is made only of such tables.
+    """
+    expected: set[str] = set()
+    for name, table in common.tables().items():  # parents before children
+        if (
+            name in made
+            or table.source is not None
+            or expected & {p.name for p in table.parents.values()}
+            or (table.topic and _has_records(table.topic))
+        ):
+            expected.add(name)
+    return expected
+
+
+def _has_records(topic: str) -> bool:
+    from lakehouse_assets.lake.kafka import Kafka, NoTopic
+
+    with suppress(NoTopic):
+        found = Kafka().topic(topic)
+        return found.latest != found.earliest
+    return False
 
 
 def _compared(

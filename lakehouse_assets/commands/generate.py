@@ -1,7 +1,9 @@
-"""`lakehouse generate`: events of a source, in the foreground or in the background."""
+"""`lakehouse generate`, `topic`: events of a source, at once or in the background; what takes them.
+"""
 
 import importlib
 import os
+import re
 import sys
 
 import click
@@ -9,6 +11,8 @@ import click
 from lakehouse_assets.commands import common
 from lakehouse_assets.services.generator import SOURCES, Generator, feeds
 from lakehouse_assets.sources.dirt import read_rates
+
+TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")  # what Kafka takes for a name
 
 
 def _usual_dirt(source: str) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
@@ -90,6 +94,27 @@ def _begin(generator: Generator) -> None:
     )
 
 
+@click.command()
+@click.argument("name", required=False)
+@click.option("--partitions", type=click.IntRange(1), default=4, show_default=True)
+def topic(name: str | None, partitions: int) -> None:
+    """Make the Kafka topic NAME, for a raw table to read. Without a name: the topics there are."""
+    from lakehouse_assets.sources.produce import ensure_topic, topics
+
+    _require_kafka()
+    known = topics()
+    if name is None:
+        for each, count in known.items():
+            click.echo(f"{each}: {count} partitions")
+    elif name in known:
+        click.echo(f"{name} stands already, with {known[name]} partitions.")
+    elif not TOPIC.fullmatch(name):
+        raise click.ClickException(f"{name} is no topic's name: letters, digits, dot, dash and _.")
+    else:
+        ensure_topic(name, partitions)
+        click.echo(f"{name} made, with {partitions} partitions.")
+
+
 def _require_kafka() -> None:
     """Ours or the one named; another lake's or project's broker must not get dirty charges."""
     from lakehouse_assets import settings
@@ -112,4 +137,4 @@ def _require_kafka() -> None:
     )
 
 
-COMMANDS = (generate,)
+COMMANDS = (generate, topic)

@@ -166,8 +166,10 @@ def _lag(progress: dict[str, Any]) -> tuple[int | None, str]:
 
     try:
         topic = Kafka().topic(progress["topic"])
-    except (KafkaDown, NoTopic):
-        return None, "Kafka does not know its topic"
+    except KafkaDown:
+        return None, "Kafka does not answer"
+    except NoTopic:
+        return None, "its topic is gone: make it again, then lakehouse accept-gap"
     taken = {int(p): offset for p, offset in progress["next"].items()}
     if topic.id != progress["topic_id"]:
         return None, "its topic was created anew: lakehouse accept-gap"

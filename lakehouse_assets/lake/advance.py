@@ -14,6 +14,7 @@ from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import Kafka, NoTopic
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import iso
+from lakehouse_assets.lake.position import topic_of
 from lakehouse_assets.lake.publish import Change, Held, Published, publish
 from lakehouse_assets.lake.table import LakeTable
 
@@ -96,9 +97,9 @@ def _ingest(lake: Lake, table: LakeTable, outcome: Outcome, hour: datetime, anew
 
     def change(head: Head) -> Change | None:
         try:
-            topic = kafka.topic(table.topic)
-        except NoTopic:
-            outcome.note = f"topic {table.topic} does not exist yet"
+            topic = topic_of(kafka, head, table.topic)
+        except NoTopic as absent:
+            outcome.note = str(absent)
             return None
         with lake.phase("plan"):
             batch = ingest.next_batch(kafka, topic, head, hour)

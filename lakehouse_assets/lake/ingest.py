@@ -15,7 +15,13 @@ from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, Offsets, Topic, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import iso, naive, parse
-from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position, progress
+from lakehouse_assets.lake.position import (
+    RecordsLost,
+    first_open_hour,
+    position,
+    progress,
+    topic_of,
+)
 from lakehouse_assets.lake.publish import Change
 from lakehouse_assets.lake.table import LakeTable
 
@@ -97,7 +103,7 @@ def replace_hour(lake: Lake, table: LakeTable, head: Head, kafka: Kafka, hour: d
         F.max("kafka_offset").alias("b"),
         F.count(F.lit(1)).alias("n"),
     ).collect()
-    topic = kafka.topic(table.topic)
+    topic = topic_of(kafka, head, table.topic)
     generation, _ = position(head, topic)
     start = {r["kafka_partition"]: r["a"] for r in spans}
     end = {r["kafka_partition"]: r["b"] + 1 for r in spans}

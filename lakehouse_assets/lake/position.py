@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, Offsets, Topic, hour_of, now
+from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, Offsets, Topic, hour_of, now
 
 
 class RecordsLost(Exception):
@@ -28,6 +28,20 @@ class Gap:
     def told(self) -> str:
         on = f"the table goes on at {spelled(self.following)}, generation {self.generation}"
         return f"{self.table}: {self.what}; once that is accepted {on}"
+
+
+def topic_of(kafka: Kafka, head: Head, name: str) -> Topic:
+    """A raw table's topic now. One that is not there is a loss if the table has read it before."""
+    try:
+        return kafka.topic(name)
+    except NoTopic:
+        if not head.stamp.progress:
+            raise NoTopic(f"topic {name} does not exist yet") from None
+        raise RecordsLost(
+            f"{head.name}: topic {name} is gone; the table has read up to {spelled(_taken(head))}, "
+            f"and what came after is lost. Once it is made again (`lakehouse topic {name}`): "
+            f"`lakehouse accept-gap {head.name}`"
+        ) from None
 
 
 def spelled(offsets: Offsets) -> str:

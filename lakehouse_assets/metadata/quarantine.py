@@ -9,24 +9,24 @@ that from raw.
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
+from lakehouse_assets import staging
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
-from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.lake.table import LakeTable, discover, table_asset
 from lakehouse_assets.lake.versions import refusals
-from lakehouse_assets.staging.stg_payment_charges import stg_payment_charges
-from lakehouse_assets.staging.stg_payment_customers import stg_payment_customers
-from lakehouse_assets.staging.stg_payment_disputes import stg_payment_disputes
-from lakehouse_assets.staging.stg_payment_merchants import stg_payment_merchants
-from lakehouse_assets.staging.stg_payment_refunds import stg_payment_refunds
-from lakehouse_assets.staging.stg_payment_subscriptions import stg_payment_subscriptions
 
-WATCHED: dict[str, tuple[LakeTable, LakeTable]] = {  # the raw parent and its child, by argument
-    name: (raw, staging)
-    for staging in (
-        stg_payment_charges, stg_payment_customers, stg_payment_disputes, stg_payment_merchants,
-        stg_payment_refunds, stg_payment_subscriptions,
-    )
-    for name, raw in staging.parents.items()
-}  # fmt: skip
+
+def _watched() -> dict[str, tuple[LakeTable, LakeTable]]:
+    """Every staging table and the raw table that it is made of, by that one's short name."""
+    found: dict[str, tuple[LakeTable, LakeTable]] = {}
+    for child in discover([staging]).values():
+        for raw in [p for p in child.parents.values() if p.topic and child.contract.refuses]:
+            other = found.setdefault(raw.name.split(".")[1], (raw, child))[1]
+            if other is not child:  # a record is listed once: it cannot have two verdicts
+                raise ValueError(f"{other.name} and {child.name} both refuse rows of {raw.name}")
+    return found
+
+
+WATCHED = _watched()
 COORDINATES = ("ingest_hour", "topic_generation", "kafka_partition", "kafka_offset")
 
 
@@ -53,14 +53,14 @@ def transform(**raw: DataFrame) -> DataFrame:
 
 
 def _set_aside(name: str, frame: DataFrame) -> list[DataFrame]:
-    raw, staging = WATCHED[name]
+    raw, child = WATCHED[name]
     unparsed = frame.where("_error is not null").select(
         *COORDINATES, "arrived_at", F.col("_error").alias("reason"),
         F.lit("parse").alias("stage"), F.lit(None).cast("string").alias("refused_by"),
     )  # fmt: skip
-    refused = refusals(staging, frame).select(
+    refused = refusals(child, frame).select(
         *[f"_record.{c}" for c in COORDINATES], "arrived_at", "reason",
-        F.lit("staging").alias("stage"), F.lit(staging.name).alias("refused_by"),
+        F.lit("staging").alias("stage"), F.lit(child.name).alias("refused_by"),
     )  # fmt: skip
     source = F.lit(raw.name)
     return [part.withColumn("source_table", source) for part in (unparsed, refused)]
@@ -76,6 +76,6 @@ quarantine = table_asset(
     transform,
     group="metadata",
     mentions=mentions,
-    rebuilt_with=tuple(staging for _, staging in WATCHED.values()),
+    rebuilt_with=tuple(child for _, child in WATCHED.values()),
     **{name: raw for name, (raw, _) in WATCHED.items()},
 )

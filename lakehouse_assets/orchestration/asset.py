@@ -78,10 +78,11 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
         partitioned = context.has_partition_key or context.has_partition_key_range
         keys = context.partition_keys if table.hourly and partitioned else []
         hours_wanted = [settings.parse_hour(k) for k in keys]
-        if context.selected_asset_keys:
-            yield from _materialize(context, lake, table, hours_wanted, wanted)
-        else:
-            yield from report.check_only(lake, table, hours_wanted, wanted)
+        with report.plainly():
+            if context.selected_asset_keys:
+                yield from _materialize(context, lake, table, hours_wanted, wanted)
+            else:
+                yield from report.check_only(lake, table, hours_wanted, wanted)
 
     return run
 

@@ -1,11 +1,13 @@
 """What a run tells Dagster: a materialization's metadata, and a result for every check."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
 import dagster as dg
 
+from lakehouse_assets import trouble
 from lakehouse_assets.lake import audit, quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
@@ -14,6 +16,19 @@ from lakehouse_assets.lake.parse import iso
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
+
+
+@contextmanager
+def plainly() -> Iterator[None]:
+    """What is known to go wrong fails the run by its one message, not by pages of gRPC and Java."""
+    try:
+        yield
+    except dg.Failure:
+        raise
+    except Exception as error:
+        if said := trouble.told(error):
+            raise dg.Failure(said) from error
+        raise
 
 
 def results(

@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from typing import Any
 import dagster as dg
 from dagster import DagsterRunStatus as Status
 
+from lakehouse_assets import trouble
 from lakehouse_assets.services.forked import living, process_of
 
 SOURCE = "lakehouse/source"  # run tag: whose run it is; Dagster's queue and the sensors count by it
@@ -34,10 +35,13 @@ FIRST_REST_S, LONGEST_REST_S = 10, 300
 _reaping = threading.Lock()  # the sensors of one code server tick side by side
 
 KEPT = 500  # runs that are never pruned
+# What one comes back to after a night or a holiday: failed runs, and those of the daily checks.
+KEPT_LONGER, LONGER = 1_000, timedelta(days=14)  # at most so many of each kind
+DAILY_CHECKS = "data_quality"  # the job that executes every check, and the source of its runs
 PRUNED_PER_TICK = 25
 ALERT_S = 5
 # Errors of ours hold counts and names. Others may quote a row: only their kind is told.
-SAYABLE = {"Failure", "Held", "KafkaDown", "RecordsLost", "NotInOrder"}
+SAYABLE = {"Failure", *(name.rpartition(".")[2] for name in trouble.KNOWN)}
 
 
 def in_flight(instance: dg.DagsterInstance, source: str, patience_s: float = 0) -> str:
@@ -102,16 +106,26 @@ def prune(instance: dg.DagsterInstance, cursor: str) -> tuple[list[str], str]:
     old = instance.get_run_records(
         dg.RunsFilter(statuses=FINISHED, created_after=after), limit=PRUNED_PER_TICK, ascending=True
     )
+    longer = _kept_longer(instance)
     deleted: list[str] = []
     for record in old:
         run_id = record.dagster_run.run_id
         if run_id in newest:
             return deleted, ""
         cursor = str(record.create_timestamp.timestamp())
-        if not _is_newest_of_a_partition(instance, run_id):
+        if run_id not in longer and not _is_newest_of_a_partition(instance, run_id):
             _delete(instance, run_id)
             deleted.append(run_id)
     return deleted, cursor if len(old) == PRUNED_PER_TICK else ""
+
+
+def _kept_longer(instance: dg.DagsterInstance) -> set[str]:
+    since = datetime.now(timezone.utc) - LONGER
+    kinds = [
+        dg.RunsFilter(statuses=[Status.FAILURE], created_after=since),
+        dg.RunsFilter(tags={SOURCE: DAILY_CHECKS}, created_after=since),
+    ]
+    return {run_id for kind in kinds for run_id in instance.get_run_ids(kind, limit=KEPT_LONGER)}
 
 
 def _is_newest_of_a_partition(instance: dg.DagsterInstance, run_id: str) -> bool:
@@ -144,7 +158,8 @@ def _delete(instance: dg.DagsterInstance, run_id: str) -> None:
     name="old_runs",
     minimum_interval_seconds=60,
     default_status=dg.DefaultSensorStatus.RUNNING,
-    description=f"Reports dead runs; prunes all but {KEPT} and the newest of each partition.",
+    description=f"Reports dead runs; prunes all but {KEPT}, the newest of each partition, and for "
+    f"{LONGER.days} days the failed ones and those of {DAILY_CHECKS}.",
 )
 def old_runs(context: dg.SensorEvaluationContext) -> dg.SensorResult:
     reaped = reap(context.instance)

@@ -23,7 +23,7 @@ from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position
+from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
 from lakehouse_assets.orchestration.asset import riding
@@ -184,7 +184,7 @@ def _head(catalog: Catalog, table: LakeTable) -> Head:
 def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime | None:
     """The oldest hour in which the table's topic has records that the table has not."""
     try:
-        topic = kafka.topic(table.topic)
+        topic = topic_of(kafka, head, table.topic)
         _, start = position(head, topic)
         found.lag += sum(max(topic.latest[p] - o, 0) for p, o in start.items())
         return first_open_hour(kafka, topic, start, settings.first_hour())
@@ -197,13 +197,10 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
 
 
 def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
-    """A parent has batches the table never took: a run died between the two."""
-    if all(heads[p.name].snapshot_id < 0 for p in table.parents.values() if p.name in heads):
-        return False
-    try:
-        return bool(derive.news(lake, table, heads[table.name]).fresh)
-    except NoTable:
-        return False  # a parent of another source, not made yet
+    """A parent has batches the table never took: a run died between the two. A parent that was
+    never made, as its topic may be missing, keeps nobody back.
+    """
+    return bool(derive.news(lake, table, heads[table.name]).fresh)
 
 
 def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) -> bool:

@@ -18,11 +18,12 @@ from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import strange
-from lakehouse_assets.lake.position import position
+from lakehouse_assets.lake.position import RecordsLost, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import asset_key
+from lakehouse_assets.orchestration.report import plainly
 from lakehouse_assets.orchestration.resource import LakeResource
-from lakehouse_assets.orchestration.runs import SOURCE
+from lakehouse_assets.orchestration.runs import DAILY_CHECKS, SOURCE
 
 LATE = timedelta(minutes=15)  # unread records that nobody has fetched for so long are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
@@ -31,11 +32,12 @@ NAMES_SHOWN = 20
 DAILY = "0 4 * * *"  # UTC, when few people wait for a run
 
 Finding = tuple[bool, dict[str, Any]]
+Look = Callable[[Lake, LakeTable, Head], Finding]
 
 
 def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
     """A quiet source is not a late one: only unread records make a table late."""
-    topic = Kafka().topic(table.topic)
+    topic = topic_of(Kafka(), head, table.topic)
     _, start = position(head, topic)
     lag = sum(topic.latest[p] - offset for p, offset in start.items())
     published = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
@@ -95,7 +97,7 @@ def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
     return complete, found | {"distinct keys accepted": keys}
 
 
-LOOKS: dict[str, list[Callable[[Lake, LakeTable, Head], Finding]]] = {
+LOOKS: dict[str, list[Look]] = {
     "raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
     "staging": [reconciles_with_raw],
 }
@@ -117,13 +119,10 @@ def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
     def run(
         context: dg.AssetCheckExecutionContext, lake: LakeResource
     ) -> Iterator[dg.AssetCheckResult]:
+        severity = ERROR if table.layer == "staging" else WARN
         for name in sorted(k.name for k in context.selected_asset_check_keys):
-            try:
-                head = lake.lake.catalog.head(table.name)
-                passed, metadata = looks[name](lake.lake, table, head)
-            except (NoTable, NoTopic) as nothing:
-                passed, metadata = True, {"note": str(nothing)}
-            severity = ERROR if table.layer == "staging" else WARN
+            with plainly():
+                passed, metadata = _found(looks[name], lake.lake, table)
             yield dg.AssetCheckResult(
                 passed=passed, asset_key=key, check_name=name, severity=severity, metadata=metadata
             )
@@ -131,13 +130,22 @@ def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
     return run
 
 
+def _found(look: Look, lake: Lake, table: LakeTable) -> Finding:
+    try:
+        return look(lake, table, lake.catalog.head(table.name))
+    except (NoTable, NoTopic) as nothing:
+        return True, {"note": str(nothing)}
+    except RecordsLost as lost:
+        return False, {"why": str(lost)}
+
+
 def data_quality() -> dg.ScheduleDefinition:
     """Every rule over every table as it stands, not only over the newest batch."""
     job = dg.define_asset_job(
-        "data_quality",
+        DAILY_CHECKS,
         selection=dg.AssetSelection.all_asset_checks(),
         description="Executes every check of every table over all rows; writes nothing.",
-        tags={SOURCE: "data_quality"},
+        tags={SOURCE: DAILY_CHECKS},
     )
     return dg.ScheduleDefinition(
         name="data_quality_daily",

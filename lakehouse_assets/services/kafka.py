@@ -60,9 +60,10 @@ METADATA_REQUEST = struct.pack(">hhih5si?", 3, 4, 7, 5, b"probe", 0, False)
 class Kafka(Service):
     name = "kafka"
     port_names = ("kafka", "kafka_controller")
+    setting = "LAKEHOUSE_KAFKA"
 
     def external(self) -> str | None:
-        return os.environ.get("LAKEHOUSE_KAFKA") or None
+        return os.environ.get(self.setting) or None
 
     @property
     def properties(self) -> Path:

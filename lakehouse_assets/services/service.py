@@ -60,6 +60,7 @@ class Service:
     port_names: tuple[str, ...] = ()  # keys of settings.PORTS; the first is the one clients use
     start_timeout_s: float = 60
     stop_timeout_s: float = 20
+    setting: str = ""  # the variable that names one which somebody else runs
     is_optional: bool = False  # not missed while it does not run
 
     def command(self) -> list[str]:
@@ -101,8 +102,8 @@ class Service:
             if self.probe():
                 return False
             raise ServiceError(
-                f"{self.name}: {self.external()} does not answer. It is set in the environment, so"
-                " it is not started here: start it, or unset the variable to use the embedded one."
+                f"{self.name}: {self.external()} does not answer. {self.setting} names it, so it is"
+                f" not started here: start it, or unset {self.setting} to use the embedded one."
             )
         if self._recorded() and self.probe():
             return False
@@ -174,14 +175,9 @@ class Service:
             self.log.replace(self.log.with_suffix(".log.1"))
         with self.log.open("ab") as log:
             child = subprocess.Popen(
-                command,
-                env=self.env() | {MARK: str(self.run_file)},
-                cwd=self.folder,
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
+                command, env=self.env() | {MARK: str(self.run_file)}, cwd=self.folder,
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
             _children[:] = [*(c for c in _children if c.poll() is None), child]
             process = psutil.Process(child.pid)
             self._record(process)

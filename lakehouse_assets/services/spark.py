@@ -55,6 +55,7 @@ class Spark(Service):
     name = "spark"
     port_names = ("spark", "spark_ui")
     start_timeout_s = 90
+    setting = "LAKEHOUSE_SPARK_REMOTE"
 
     def external(self) -> str | None:
         remote = settings.spark_remote()

@@ -48,6 +48,15 @@ def ensure_topic(name: str, partitions: int = 4, config: Mapping[str, str] | Non
         raise ProduceError(_advice(f"topic {name} cannot be created", failure.args[0])) from failure
 
 
+def topics() -> dict[str, int]:
+    """How many partitions each topic has; Kafka's own topics are left out."""
+    try:
+        found = AdminClient(_client()).list_topics(timeout=ADMIN_S).topics
+    except KafkaException as failure:
+        raise ProduceError(_advice("topics cannot be listed", failure.args[0])) from failure
+    return {n: len(t.partitions) for n, t in sorted(found.items()) if not n.startswith("__")}
+
+
 def produce(
     events: Iterable[Event],
     paced_from: datetime | None = None,

@@ -31,6 +31,15 @@ def test_each_kind_of_dirt_has_a_rate_that_can_be_set(stack: Path) -> None:
     assert values.count(b"<html>502 Bad Gateway</html>") == pytest.approx(10, abs=1)  # 1 of 6
 
 
+def test_a_topic_is_made_by_its_name_once_and_listed(stack: Path) -> None:
+    fresh_topic("clicks")
+    assert "clicks made, with 2 partitions" in said("topic", "clicks", "--partitions", "2")
+    assert "clicks stands already, with 2 partitions" in said("topic", "clicks")
+    assert "clicks: 2 partitions" in said("topic").splitlines()
+    assert "no topic's name" in refused("topic", "clicks of today")
+    fresh_topic("clicks")
+
+
 def test_the_help_lists_the_kinds_of_dirt_with_their_rates() -> None:
     rates = Dirt().rates()
     listed = dict(line.split() for line in said("generate", "--help").splitlines()[-len(rates) :])

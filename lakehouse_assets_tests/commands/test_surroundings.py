@@ -7,8 +7,8 @@ from threading import Timer
 
 import pytest
 
-from lakehouse_assets import settings
-from lakehouse_assets.commands import glance, trouble
+from lakehouse_assets import settings, trouble
+from lakehouse_assets.commands import glance
 from lakehouse_assets.commands.common import tables
 from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake

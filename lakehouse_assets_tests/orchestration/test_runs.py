@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from threading import Thread
@@ -17,6 +18,7 @@ from lakehouse_assets.orchestration import runs
 from lakehouse_assets.services import forked
 
 STARTED, SUCCESS = dg.DagsterRunStatus.STARTED, dg.DagsterRunStatus.SUCCESS
+FAILURE = dg.DagsterRunStatus.FAILURE
 HOURS = dg.StaticPartitionsDefinition(["one", "two"])
 
 
@@ -106,10 +108,9 @@ def test_the_end_of_a_run_in_flight_is_waited_for(
 def test_after_one_failure_the_next_tick_tries_again_after_two_it_waits(
     instance: dg.DagsterInstance,
 ) -> None:
-    failed = dg.DagsterRunStatus.FAILURE
-    create_run_for_test(instance, status=failed, tags={runs.SOURCE: "payments"})
+    create_run_for_test(instance, status=FAILURE, tags={runs.SOURCE: "payments"})
     assert runs.resting(instance, "payments") == ""
-    create_run_for_test(instance, status=failed, tags={runs.SOURCE: "payments"})
+    create_run_for_test(instance, status=FAILURE, tags={runs.SOURCE: "payments"})
     assert "the last 2 runs failed" in runs.resting(instance, "payments")
 
 
@@ -128,6 +129,21 @@ def test_old_runs_are_pruned_but_never_a_partitions_newest(
     assert set(instance.get_run_ids()) == {only, third, newest}
     left = {p.name for p in Path(instance.root_directory).rglob("*") if first in p.name}
     assert left == set()
+
+
+def test_failed_runs_and_those_of_the_daily_checks_are_kept_for_longer(
+    instance: dg.DagsterInstance, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "KEPT", 1)
+    monkeypatch.setattr(runs, "KEPT_LONGER", 2)
+    failed = [create_run_for_test(instance, status=FAILURE).run_id for _ in range(3)]
+    daily = {runs.SOURCE: runs.DAILY_CHECKS}
+    checked = create_run_for_test(instance, status=SUCCESS, tags=daily).run_id
+    fine, newest = [create_run_for_test(instance, status=SUCCESS).run_id for _ in range(2)]
+    assert runs.prune(instance, "") == ([failed[0], fine], "")
+    assert set(instance.get_run_ids()) == {*failed[1:], checked, newest}
+    monkeypatch.setattr(runs, "LONGER", timedelta(0))
+    assert runs.prune(instance, "") == ([*failed[1:], checked], "")
 
 
 def test_few_runs_are_not_pruned(instance: dg.DagsterInstance) -> None:

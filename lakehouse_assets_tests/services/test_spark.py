@@ -6,7 +6,9 @@ import psutil
 import pytest
 from pyspark.errors import PySparkException
 from pyspark.sql import SparkSession
+from pyspark.sql.connect.client.retries import DefaultPolicy
 
+from lakehouse_assets import settings, trouble
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.services.secrets import secrets_file
 from lakehouse_assets.services.spark import Spark, connect_url, spark_token
@@ -89,6 +91,26 @@ def test_it_answers_again_after_kill_9_with_the_same_token(
     assert connect_url() == url
     with session(url) as client:
         assert client.range(10).count() == 10
+
+
+def test_a_server_that_goes_away_in_mid_session_is_told_and_not_in_grpc(
+    spark: Spark, process: object
+) -> None:
+    with session(connect_url()) as client:
+        client.client.set_retry_policies([DefaultPolicy(max_retries=1)])
+        spark.stop()
+        with pytest.raises(PySparkException) as gone:
+            client.range(1).collect()
+    said = str(trouble.told(gone.value))
+    assert f"Spark at 127.0.0.1:{settings.port('spark')} was stopped or killed" in said
+    assert "`lakehouse up spark`" in said and "grpc" not in said.lower()
+
+
+def test_what_kafka_did_not_answer_to_spark_is_told_as_kafkas() -> None:
+    said = "Timed out waiting for a node assignment. Call: listNodes"
+    error = PySparkException(f"(x) org.apache.kafka.common.errors.TimeoutException: {said}\n\tat x")
+    told = str(trouble.told(error))
+    assert f"Kafka does not answer Spark at {settings.kafka_bootstrap()} ({said})" in told
 
 
 def test_an_error_about_a_remote_server_does_not_show_its_token(

@@ -1,7 +1,7 @@
-"""What the machine refuses, in one line: full and read-only disks, wrong folders, a locked catalog.
+"""What is known to go wrong, in one line: Kafka or Spark gone, a full disk, a locked catalog.
 
-Whoever writes, we ourselves, pyiceberg or Spark, the system's reason is found in the error or in
-what caused it.
+Whoever meets it, we ourselves, pyiceberg or Spark, the reason is found in the error or in what
+caused it. Commands and Dagster's runs both tell it from here.
 """
 
 import errno
@@ -22,11 +22,31 @@ REASONS = {
     errno.EROFS: RIGHTS, errno.ENOTDIR: RIGHTS,
 }  # fmt: skip
 OF_SQLITE = re.compile("locked|readonly|unable to open|full|disk I/O")
+# By name, so that nothing heavy is imported to recognise them. Their message says what to do next.
+KNOWN = {
+    "lakehouse_assets.services.host.ServiceError",
+    "lakehouse_assets.sources.produce.ProduceError",
+    "lakehouse_assets.lake.kafka.KafkaDown",
+    "lakehouse_assets.lake.kafka.NoTopic",
+    "lakehouse_assets.lake.catalog.NoTable",
+    "lakehouse_assets.lake.catalog.MainMoved",
+    "lakehouse_assets.lake.publish.Held",
+    "lakehouse_assets.lake.position.RecordsLost",
+    "lakehouse_assets.lake.ingest.NotInOrder",
+    "lakehouse_assets.lake.schema.SchemaRefused",
+}
+OF_KAFKA = re.compile(
+    r"(?:org\.apache\.kafka\.common\.errors\.TimeoutException: "
+    r"|Failed to (?:create new|construct) [Kk]afka)[^\n]*"
+)
+SPARK_GONE = re.compile(r"StatusCode\.UNAVAILABLE|INVALID_HANDLE\.(?:SESSION|OPERATION)_\w+")
 OF_JDBC = re.compile(r"\[SQLITE_(?:BUSY|READONLY|CANTOPEN|FULL|IOERR)\w*\][^\n]*")
 
 
 def told(error: BaseException) -> str | None:
-    """None: it is not the machine's doing, and a traceback serves better."""
+    """None: it is none of these, and a traceback serves better."""
+    if f"{type(error).__module__}.{type(error).__qualname__}" in KNOWN:
+        return str(error)
     for one in _causes(error):
         if isinstance(one, sqlite3.OperationalError) and OF_SQLITE.search(str(one)):
             return _of_catalog(str(one))
@@ -53,7 +73,14 @@ def _of_catalog(reason: str) -> str:
 
 
 def _of_spark(text: str) -> str | None:
-    """Its server's own words, which name the file, out of pages of Java."""
+    """Its server's own words, which name the file, out of pages of Java; or that it is gone."""
+    if SPARK_GONE.search(text):
+        return _spark_gone()
+    if found := OF_KAFKA.search(text):
+        return (
+            f"Kafka does not answer Spark at {settings.kafka_bootstrap()} ({_bare(found[0])}); "
+            "start it with `lakehouse up kafka`, or name yours in LAKEHOUSE_KAFKA."
+        )
     if jdbc := OF_JDBC.search(text):
         return _of_catalog(jdbc[0])
     for number, advice in REASONS.items():
@@ -62,6 +89,15 @@ def _of_spark(text: str) -> str | None:
     if found := re.search(r"Mkdirs failed to create[^\n]*", text):
         return f"Spark cannot write to {settings.warehouse()}: {_bare(found[0])}. {RIGHTS}."
     return None
+
+
+def _spark_gone() -> str:
+    remote = (settings.spark_remote() or "").split(";")[0]  # what follows may be a token
+    place = remote or f"127.0.0.1:{settings.port('spark')}"
+    advice = "Start LAKEHOUSE_SPARK_REMOTE again" if remote else (
+        "`lakehouse logs spark` may say why, `lakehouse up spark` starts it"
+    )  # fmt: skip
+    return f"Spark at {place} was stopped or killed in the midst of this. {advice}; then try again."
 
 
 def _bare(line: str) -> str:
