@@ -9,8 +9,10 @@ import dagster as dg
 from lakehouse_assets.lake import audit, quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
+from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic
 from lakehouse_assets.lake.maintenance import maintain
 from lakehouse_assets.lake.parse import iso
+from lakehouse_assets.lake.position import RecordsLost, position
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
@@ -47,9 +49,10 @@ def check_only(
     key = asset_key(table.name)
     for name in wanted:
         if name == HELD:
+            passed, why = _goes_on(table, report.head)
             yield dg.AssetCheckResult(
-                asset_key=key, check_name=name, passed=not report.held,
-                metadata={"held": ", ".join(report.held) or "nothing"},
+                asset_key=key, check_name=name, passed=passed,
+                metadata={"why" if not passed else "note": why},
             )  # fmt: skip
         elif name == UNIQUE:
             yield dg.AssetCheckResult(
@@ -59,6 +62,20 @@ def check_only(
         else:
             verdict = next(v for v in report.verdicts if v.rule.name == name)
             yield check_result(table, verdict, report.examples.get(name, []))
+
+
+def _goes_on(table: LakeTable, head: Head | None) -> tuple[bool, str]:
+    """Whether nothing keeps the table from its next batch; else what does, and the way out."""
+    if head is not None and head.held:
+        return False, head.held.told(table.name)
+    try:
+        if head is not None and table.topic:
+            position(head, Kafka().topic(table.topic))
+    except RecordsLost as lost:
+        return False, str(lost)
+    except (KafkaDown, NoTopic) as unknown:
+        return True, f"nothing is held; whether records were lost cannot be told: {unknown}"
+    return True, "nothing is held, nothing was lost"
 
 
 def check_result(

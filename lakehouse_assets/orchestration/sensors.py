@@ -81,7 +81,7 @@ def look(source: Source) -> Look:
     lake, kafka, found = Lake(), Kafka(), Look()
     heads = {t.name: _head(lake.catalog, t) for t in source.tables}
     held = {t.name for t in source.tables if _is_held(t, heads[t.name])}
-    found.notes = [_told(lake.catalog, name, heads[name]) for name in sorted(held)]
+    found.notes = [h.held.told(h.name) for h in heads.values() if h.held and h.name in held]
     hours = {t.name: _unread(kafka, t, heads[t.name], found) for t in source.raw}
     if found.absent:
         found.notes.append(f"not in Kafka yet: {', '.join(found.absent)}")
@@ -219,18 +219,7 @@ def _is_due(head: Head) -> bool:
 
 
 def _is_held(table: LakeTable, head: Head) -> bool:
-    return any(stamp.code == table.code_version() for stamp in head.held.values())
-
-
-def _told(catalog: Catalog, name: str, head: Head) -> str:
-    branch, stamp = min(head.held.items(), key=lambda item: item[1].commit)
-    since = datetime.fromtimestamp(
-        catalog.branch_snapshot(name, branch).timestamp_ms / 1000, timezone.utc
-    )
-    return (
-        f"{name} is held since {since:%Y-%m-%d %H:%M:%S} UTC: batch {stamp.commit} broke an "
-        f"invariant (branch {branch}). Fix code or input, then `lakehouse release {name}`"
-    )
+    return head.held is not None and head.held.stamp.code == table.code_version()
 
 
 def _last_hour(heads: dict[str, Head], source: Source) -> datetime:

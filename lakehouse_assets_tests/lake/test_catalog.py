@@ -9,13 +9,8 @@ from typing import Any
 import pytest
 
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.catalog import (
-    Catalog,
-    MainMoved,
-    NoTable,
-    new_branch,
-    owner_lives,
-)
+from lakehouse_assets.lake.branch import new_branch, owner_lives
+from lakehouse_assets.lake.catalog import Catalog, MainMoved, NoTable
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets_tests.lake.tables import EVENTS, LATEST, Events, add, event
@@ -23,7 +18,7 @@ from lakehouse_assets_tests.support import stored
 
 
 def branch_of_a_dead_process() -> str:
-    script = "from lakehouse_assets.lake.catalog import new_branch; print(new_branch())"
+    script = "from lakehouse_assets.lake.branch import new_branch; print(new_branch())"
     ran = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
