@@ -15,15 +15,15 @@ from lakehouse_assets.lake import versions
 from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT, COORDINATES
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
+from lakehouse_assets.lake.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import position
+from lakehouse_assets.lake.position import RecordsLost, position
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import SOURCE
 
-LATE = timedelta(minutes=15)  # unread records that nobody has fetched for so long are a standstill
+LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
 UNUSUAL = 4  # times more or less than that mean
 NAMES_SHOWN = 20
@@ -33,12 +33,14 @@ Finding = tuple[bool, dict[str, Any]]
 
 
 def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
-    """A quiet source is not a late one: only unread records make a table late."""
-    topic = Kafka().topic(table.topic)
+    """A quiet source is not a late one: only records that wait unread make a table late."""
+    kafka = Kafka()
+    topic = kafka.topic(table.topic)
     _, start = position(head, topic)
     lag = sum(topic.latest[p] - offset for p, offset in start.items())
     published = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
-    fresh = lag == 0 or now() - published < LATE
+    overdue = kafka.first_at(topic, now() - LATE) if lag else start
+    fresh = all(start[p] >= overdue[p] for p in start)
     return fresh, {"unread offsets": lag, "last batch": f"{published:%Y-%m-%d %H:%M:%S} UTC"}
 
 
@@ -119,6 +121,8 @@ def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
                 passed, metadata = looks[name](lake.lake, table, head)
             except (NoTable, NoTopic) as nothing:
                 passed, metadata = True, {"note": str(nothing)}
+            except (RecordsLost, KafkaDown) as trouble:
+                passed, metadata = False, {"why": str(trouble)}
             severity = ERROR if table.layer == "staging" else WARN
             yield dg.AssetCheckResult(
                 passed=passed, asset_key=key, check_name=name, severity=severity, metadata=metadata
