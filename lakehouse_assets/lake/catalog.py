@@ -30,7 +30,9 @@ STAMP = "lake"  # the snapshot property that makes a snapshot one of ours
 TALLY = "lake.tally"  # the table property with the newest batches' counts
 HOLD = "lake.held"  # the table property with the held batch: branch, since, why
 CARE = "lake.care"  # the table property with what maintenance did last
-TALLIES_KEPT = 30
+# Until metadata.check_history has told of them: what the sensor leaves untold (sensors.UNTOLD), the
+# run that goes over it and the run that tells, of advance.BATCHES commits each. One is below 1 kB.
+TALLIES_KEPT = 75
 COMMIT_ATTEMPTS = 8
 
 

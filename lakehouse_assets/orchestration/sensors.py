@@ -32,6 +32,7 @@ from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
 PATIENCE_S = 4  # of a tick, for a run to end: the next one begins at once, not at the next look
+UNTOLD = 20  # commits of a table that they may be behind; catalog.TALLIES_KEPT must be enough
 METADATA_S = 60  # how often the tables about the lake follow a busy source; an idle one at once
 
 
@@ -96,7 +97,7 @@ def look(source: Source) -> Look:
         if table.name not in held and (found.tables or _is_out_of_date(table, heads, source)):
             found.tables.append(table)
     if any(t.layer != METADATA for t in found.tables):
-        found.tables = [t for t in found.tables if t.layer != METADATA or _is_due(heads[t.name])]
+        found.tables = [t for t in found.tables if t.layer != METADATA or _is_due(t, heads)]
     if found.hour is None and any(t.hourly for t in found.tables):
         found.hour = _last_hour(heads, source)
     return found
@@ -214,8 +215,17 @@ def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) ->
     return any(told.get(h.name) != [h.stamp.commit, h.stamp.epoch] for h in made)
 
 
-def _is_due(head: Head) -> bool:
-    return time.time() - head.published_ms / 1000 >= METADATA_S
+def _is_due(table: LakeTable, heads: dict[str, Head]) -> bool:
+    """After a while; and before a table about the lake misses what the others published."""
+    head = heads[table.name]
+    if time.time() - head.published_ms / 1000 >= METADATA_S:
+        return True
+    told = head.stamp.progress
+    return table.source is not None and any(
+        h.stamp.commit - told.get(n, [0])[0] > UNTOLD
+        for n, h in heads.items()
+        if not n.startswith(f"{METADATA}.")
+    )
 
 
 def _is_held(table: LakeTable, head: Head) -> bool:

@@ -131,6 +131,9 @@ def test_metadata_follows_a_busy_source_once_a_minute_and_an_idle_one_at_once(
     catch_up(lake, *busy)
     assert asked(tick(instance, payments())) == [name for name in everything if name not in busy]
     produce(events())
+    with monkeypatch.context() as patch:
+        patch.setattr(sensors, "UNTOLD", -1)
+        assert "metadata.check_history" in asked(tick(instance, payments()))
     monkeypatch.setattr(sensors, "METADATA_S", 0)
     assert asked(tick(instance, payments())) == everything
 
