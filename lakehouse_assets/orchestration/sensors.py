@@ -218,14 +218,10 @@ def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) ->
 def _is_due(table: LakeTable, heads: dict[str, Head]) -> bool:
     """After a while; and before a table about the lake misses what the others published."""
     head = heads[table.name]
-    if time.time() - head.published_ms / 1000 >= METADATA_S:
-        return True
-    told = head.stamp.progress
-    return table.source is not None and any(
-        h.stamp.commit - told.get(n, [0])[0] > UNTOLD
-        for n, h in heads.items()
-        if not n.startswith(f"{METADATA}.")
-    )
+    told, others = head.stamp.progress, [n for n in heads if not n.startswith(f"{METADATA}.")]
+    untold = [heads[n].stamp.commit - told.get(n, [0])[0] for n in others if table.source]
+    long_ago = time.time() - head.published_ms / 1000 >= METADATA_S
+    return long_ago or max(untold, default=0) > UNTOLD
 
 
 def _is_held(table: LakeTable, head: Head) -> bool:
