@@ -5,12 +5,18 @@ from uuid import uuid4
 
 import dagster as dg
 import pytest
+from dagster._core.storage.tags import (
+    ASSET_PARTITION_RANGE_END_TAG,
+    ASSET_PARTITION_RANGE_START_TAG,
+)
 
-from lakehouse_assets.lake.kafka import now
+from lakehouse_assets import settings
+from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import report
+from lakehouse_assets.orchestration.asset import to_asset
 from lakehouse_assets.orchestration.names import HELD
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets_tests.lake.tables import ingest, make_topic, notes, send
@@ -74,3 +80,26 @@ def test_publishes_is_red_alone_while_a_batch_is_held_and_says_since_when_and_wh
     assert not passed
     for part in (f"held since {now():%Y-%m-%d}", "the test says so", "lakehouse release"):
         assert part in why
+
+
+def test_a_range_of_hours_is_judged_as_one_and_claims_no_count_for_each(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    this = hour_of(now())
+    begin, end = this - 2 * HOUR, this - HOUR
+    monkeypatch.setenv("LAKEHOUSE_FIRST_HOUR", f"{begin:{settings.HOUR_FORMAT}}")
+    table = notes(make_topic(f"report-{uuid4().hex[:8]}", timestamps="producer"))
+    send(table.topic, GOOD, b"rubbish", at=begin)
+    send(table.topic, GOOD, at=end)
+    span = {ASSET_PARTITION_RANGE_START_TAG: begin, ASSET_PARTITION_RANGE_END_TAG: end}
+    run = dg.materialize(
+        [to_asset(table, [])], resources={"lake": LakeResource()},
+        tags={tag: f"{hour:{settings.HOUR_FORMAT}}" for tag, hour in span.items()},
+    )  # fmt: skip
+    made = run.asset_materializations_for_node("raw__notes")
+    assert len(made) == 2
+    assert not any("dagster/partition_row_count" in m.metadata for m in made)
+    given = {e.check_name: e for e in run.get_asset_check_evaluations()}
+    judged = given["parses"].metadata
+    assert (judged["failed"].value, judged["rows"].value) == (1, 3)
+    assert given[HELD].metadata["note"].value == "true of batch 2"
