@@ -31,7 +31,7 @@ TALLY = "lake.tally"  # the table property with the newest batches' counts
 HOLD = "lake.held"  # the table property with the held batch: branch, since, why
 CARE = "lake.care"  # the table property with what maintenance did last
 # Until metadata.check_history has told of them: what the sensor leaves untold (sensors.UNTOLD), the
-# run that goes over it and the run that tells, of advance.BATCHES commits each. One is below 1 kB.
+# run that goes over it and the run that tells, of advance.BATCHES commits each. One: up to 1.2 kB.
 TALLIES_KEPT = 75
 COMMIT_ATTEMPTS = 8
 
