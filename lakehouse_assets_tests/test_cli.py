@@ -2,10 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
+from pyspark.sql import DataFrame
 
 from lakehouse_assets import definitions
 from lakehouse_assets.commands import common, glance
@@ -13,6 +15,8 @@ from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.publish import Held
+from lakehouse_assets.marts import payments_daily
 from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, charges, truth
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets_tests.lake.tables import own_lake
@@ -119,8 +123,8 @@ def test_status_tells_of_tables_what_the_catalog_says(filled: Lake) -> None:
 def test_the_glance_knows_the_catalogs_own_names() -> None:
     from lakehouse_assets.lake import catalog
 
-    assert (glance.STAMP, glance.TALLY, glance.FAILED) == (
-        catalog.STAMP, catalog.TALLY, catalog.FAILED,
+    assert (glance.STAMP, glance.TALLY, glance.HOLD) == (
+        catalog.STAMP, catalog.TALLY, catalog.HOLD,
     )  # fmt: skip
 
 
@@ -181,11 +185,24 @@ def test_a_rebuild_leaves_the_same_rows(filled: Lake) -> None:
     catch_up(filled)
 
 
-def test_a_held_batch_is_released_by_name(filled: Lake) -> None:
-    head = filled.catalog.head(MART)
-    filled.catalog.create_branch(head, "failed_by_a_test")
-    assert "released failed_by_a_test" in said("release", MART)
+def doubled(payments: DataFrame) -> DataFrame:
+    once = payments_daily.transform(payments)
+    return once.unionAll(once)
+
+
+def test_a_held_batch_says_since_when_and_why_and_is_released_by_name(filled: Lake) -> None:
+    filled.catalog.iceberg.purge_table(MART)
+    with pytest.raises(Held):
+        advance(filled, replace(definitions.tables()[MART], transform=doubled))
+    table = last_line(said("status", "--json"))["tables"][MART]
+    assert table["checks"]["failed"] == 1
+    assert table["held"]["why"] == "the transform gave one key 2 rows"
+    told = f"HELD since {table['held']['since'][:16].replace('T', ' ')} UTC"
+    assert told in said("status")
+    assert f"released {table['held']['branch']}" in said("release", MART)
     assert "no batch is held" in said("release", MART)
+    assert not last_line(said("status", "--json"))["tables"][MART]["held"]
+    catch_up(filled)
 
 
 def test_a_dropped_table_is_made_anew(filled: Lake) -> None:

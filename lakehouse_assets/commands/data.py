@@ -179,7 +179,8 @@ def _near(partition: str, known: list[str]) -> list[str]:
 @TABLE
 def release(table: str) -> None:
     """Drop a TABLE's held batches, so that their input is tried again."""
-    from lakehouse_assets.lake.catalog import FAILED, Catalog
+    from lakehouse_assets.lake.branch import FAILED
+    from lakehouse_assets.lake.catalog import Catalog
 
     it, catalog = common.table_named(table), Catalog()
     held = [r for r in catalog.load(it.name).metadata.refs if r.startswith(FAILED)]

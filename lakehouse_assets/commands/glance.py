@@ -15,7 +15,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from lakehouse_assets import settings
 
-STAMP, TALLY, FAILED = "lake", "lake.tally", "failed_"  # as in lake/catalog.py; a test compares
+STAMP, TALLY, HOLD = "lake", "lake.tally", "lake.held"  # as in lake/catalog.py; a test compares
 MEASURED = ("raw", "staging")  # layers whose failing rules are warnings
 INVARIANTS = 2  # on every table: no batch is held, keys are unique; a broken one holds the batch
 LOCK_PATIENCE_S = 30  # for another's lock, as everywhere else
@@ -33,7 +33,7 @@ class Glance:
     published_s: float  # epoch seconds of the newest published batch
     progress: dict[str, Any]
     tally: dict[str, Any]
-    held: list[str]
+    held: dict[str, str]  # the batch kept back: branch, since, why
     lag: int | None = None  # raw: records in Kafka that it does not have
     behind: int | None = None  # others: batches of its parents that it has not taken
     note: str = ""
@@ -42,6 +42,11 @@ class Glance:
     @property
     def freshness_s(self) -> float:
         return max(0.0, time.time() - self.published_s)
+
+    def holding(self) -> str:
+        """What is held since when, why, and the way out; for a table that holds a batch."""
+        since = self.held["since"][:16].replace("T", " ")
+        return f"HELD since {since} UTC: {self.held['why']}; lakehouse release {self.name}"
 
     def failing(self) -> list[str]:
         return str(self.tally.get("broken", "")).split()
@@ -123,17 +128,16 @@ def _glance(name: str, metadata: dict[str, Any]) -> Glance:
     stamp = json.loads(stamped.get("summary", {}).get(STAMP, "{}"))
     summary = current.get("summary", {})
     rows = int(summary.get("total-records", 0)) - int(summary.get("total-position-deletes", 0))
-    refs = metadata.get("refs") or {}
-    held = [
-        ref for ref, target in refs.items()
-        if ref.startswith(FAILED)
-        and snapshots.get(target["snapshot-id"], {}).get("parent-snapshot-id") == main
-    ]  # fmt: skip
-    tallies = json.loads((metadata.get("properties") or {}).get(TALLY, "[]"))
+    properties = metadata.get("properties") or {}
+    tallies = json.loads(properties.get(TALLY, "[]"))
+    held = json.loads(properties.get(HOLD, "{}"))
+    kept = (metadata.get("refs") or {}).get(held.get("branch"), {}).get("snapshot-id")
+    if snapshots.get(kept, {}).get("parent-snapshot-id") != main:
+        held = {}  # released, or main moved on
     glance = Glance(
         name, rows, len(snapshots), stamp.get("commit", 0), stamp.get("epoch", 0),
         stamped.get("timestamp-ms", 0) / 1000, stamp.get("progress", {}),
-        tallies[0] if tallies else {}, sorted(held),
+        tallies[0] if tallies else {}, held,
     )  # fmt: skip
     glance.checks = _checks(glance)
     return glance

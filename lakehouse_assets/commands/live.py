@@ -11,12 +11,13 @@ from lakehouse_assets.commands.glance import Glance, glances
 from lakehouse_assets.services.service import Service, Status
 
 if TYPE_CHECKING:
-    from rich.console import Console, Group
+    from rich.console import Console, Group, JustifyMethod
     from rich.table import Table
 
 REFRESH_S = 2.0
 PLAIN_EVERY_S = 15.0  # between reports where nobody looks at a screen
 MANY_FAILING = 3
+SENTENCES = ("checks", "held / note")  # columns that may take several lines
 COLORS = {"running": "green", "stopped": "dim", "unhealthy": "red", "foreign": "yellow"}
 
 
@@ -46,14 +47,15 @@ def service_table(found: list[Status]) -> "Table":
 
 
 def lake_table(found: dict[str, Glance]) -> "Table":
+    from rich.markup import escape
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in ("table", "rows", "behind", "changed", "checks", "held / note"):
-        numeric = name in ("rows", "behind", "changed")
-        table.add_column(name, justify="right" if numeric else "left", no_wrap=name != "checks")
+        side: JustifyMethod = "right" if name in ("rows", "behind", "changed") else "left"
+        table.add_column(name, justify=side, no_wrap=name not in SENTENCES)
     for g in found.values():
-        note = f"[red]HELD, see lakehouse release {g.name}[/]" if g.held else g.note
+        note = f"[red]{escape(g.holding())}[/]" if g.held else g.note
         changed = f"{_age(g.freshness_s)} ago"
         table.add_row(g.name, f"{g.rows:,}", _behind(g), changed, _checks(g), note)
     if not found:
@@ -107,7 +109,7 @@ def _plainly(console: "Console", end: float | None) -> None:
                 f"{datetime.now(timezone.utc):%H:%M:%S} {g.name}: {g.rows} rows, "
                 f"{lag} {_behind(g)}, {_age(g.freshness_s)} ago, "
                 f"checks {passed} passed {warned} warned {failed} failed"
-                f"{', HELD' if g.held else ''}{', ' + g.note if g.note else ''}",
+                f"{', ' + g.holding() if g.held else ''}{', ' + g.note if g.note else ''}",
                 soft_wrap=True,
             )
 

@@ -163,10 +163,6 @@ def once(
 
 def _refuse_held(head: Head, table: LakeTable, change: Change) -> None:
     """The same input under the same code would fail the same way; do not try it every tick."""
-    for branch, stamp in head.held.items():
-        if stamp.code == table.code_version() and stamp.progress == change.stamp.progress:
-            raise Held(
-                f"{table.name}: batch {stamp.commit} has been held since it failed its invariants "
-                f"(rows on branch {branch}). Fix the code or the input, then "
-                f"`lakehouse release {table.name}`"
-            )
+    code, progress = table.code_version(), change.stamp.progress
+    if head.held and (head.held.stamp.code, head.held.stamp.progress) == (code, progress):
+        raise Held(head.held.told(table.name))

@@ -25,7 +25,7 @@ class Report:
     repeated_keys: int
     verdicts: list[Verdict]
     examples: Examples = field(default_factory=dict)
-    held: list[str] = field(default_factory=list)
+    head: Head | None = None
 
 
 def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
@@ -44,7 +44,7 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
     found = [Verdict(r, int(counted[r.name]), counted["rows"], []) for r in rules]
     failing = [v.rule for v in found if not v.passed]
     shown = quality.examples(judged, table.contract, failing)
-    return Report(counted["rows"], repeated, found, shown, sorted(head.held))
+    return Report(counted["rows"], repeated, found, shown, head)
 
 
 def examples(

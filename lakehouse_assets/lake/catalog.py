@@ -6,18 +6,14 @@ and every run's branch is dropped, since none of them can publish any more.
 """
 
 import json
-import os
-import socket
 import time
-import uuid
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import asdict
+from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any
 
-import psutil
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table as IcebergTable
@@ -26,15 +22,18 @@ from pyiceberg.table.update.snapshot import ManageSnapshots
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import schema
+from lakehouse_assets.lake.branch import FAILED, RUN, owner_lives
 from lakehouse_assets.lake.contract import Table
-from lakehouse_assets.lake.head import Head, Stamp
+from lakehouse_assets.lake.head import Head, Hold, Stamp
 
 STAMP = "lake"  # the snapshot property that makes a snapshot one of ours
 TALLY = "lake.tally"  # the table property with the newest batches' counts
+HOLD = "lake.held"  # the table property with the held batch: branch, since, why
 CARE = "lake.care"  # the table property with what maintenance did last
-TALLIES_KEPT = 30
+# Until metadata.check_history has told of them: what the sensor leaves untold (sensors.UNTOLD), the
+# run that goes over it and the run that tells, of advance.BATCHES commits each. One: up to 1.2 kB.
+TALLIES_KEPT = 75
 COMMIT_ATTEMPTS = 8
-RUN, FAILED = "run_", "failed_"
 
 
 class MainMoved(Exception):
@@ -103,19 +102,14 @@ class Catalog:
             raise NoTable(f"{name} exists but was not made by this lake: it has no stamped commit")
         summary = current.summary.additional_properties if current.summary else {}
         rows = int(summary.get("total-records", 0)) - int(summary.get("total-position-deletes", 0))
-        held = {}
-        for ref, target in table.metadata.refs.items():
-            failed = table.snapshot_by_id(target.snapshot_id) if ref.startswith(FAILED) else None
-            if failed and failed.parent_snapshot_id == current.snapshot_id:
-                held[ref] = stamp_of(failed) or newest[0]
         tallies = json.loads(table.properties.get(TALLY, "[]"))
         published_ms = newest[1].timestamp_ms
         files = sum(int(summary.get(f"total-{k}-files", 0)) for k in ("data", "delete"))
         care = json.loads(table.properties.get(CARE, "{}"))
         older = current.schema_id != table.metadata.current_schema_id
         return Head(
-            name, current.snapshot_id, newest[0], rows, published_ms, tallies, held,
-            files, len(table.metadata.snapshots), care, older,
+            name, current.snapshot_id, newest[0], rows, published_ms, tallies,
+            _held(table, current), files, len(table.metadata.snapshots), care, older,
         )  # fmt: skip
 
     def note_care(self, name: str, care: dict[str, Any]) -> None:
@@ -164,6 +158,7 @@ class Catalog:
             tallies = json.dumps([tally, *head.tallies][:TALLIES_KEPT])
             with suppress(CommitFailedException), table.transaction() as tx:
                 tx.set_properties({TALLY: tallies})
+                tx.remove_properties(*{HOLD} & table.properties.keys())
                 with ManageSnapshots(tx) as manage:
                     manage.set_current_snapshot(snapshot_id=ours)
                     for ref in [r for r in refs if r.startswith(RUN)]:
@@ -183,15 +178,20 @@ class Catalog:
             raise MainMoved(f"{name}: branch {branch} is gone")
         return snapshot
 
-    def hold(self, name: str, branch: str) -> str:
-        """Keep an unpublished batch for people to look at, under a name that no run reaps."""
+    def hold(self, name: str, branch: str, why: str) -> str:
+        """Keep an unpublished batch for people to look at, under a name that no run reaps. Tried
+        again in vain it is held since the first time.
+        """
         held, snapshot = FAILED + branch.removeprefix(RUN), self.branch_snapshot(name, branch)
 
         def change(table: IcebergTable) -> None:
-            manage = table.manage_snapshots().create_branch(snapshot.snapshot_id, held)
-            for ref in [r for r in table.metadata.refs if r.startswith(FAILED) or r == branch]:
-                manage.remove_branch(ref)  # one held batch a table: the newest try
-            manage.commit()
+            first = json.loads(table.properties.get(HOLD, "{}"))
+            since = first.get("since", datetime.now(timezone.utc).isoformat())
+            with table.transaction() as tx, ManageSnapshots(tx) as manage:
+                tx.set_properties({HOLD: json.dumps({"branch": held, "since": since, "why": why})})
+                manage.create_branch(snapshot.snapshot_id, held)
+                for ref in [r for r in table.metadata.refs if r.startswith(FAILED) or r == branch]:
+                    manage.remove_branch(ref)  # one held batch a table: the newest try
 
         self._change(name, change)
         return held
@@ -199,7 +199,10 @@ class Catalog:
     def drop_branches(self, name: str, branches: list[str]) -> None:
         def change(table: IcebergTable) -> None:
             if present := [b for b in branches if b in table.metadata.refs]:
-                with table.manage_snapshots() as manage:
+                noted = json.loads(table.properties.get(HOLD, "{}"))
+                with table.transaction() as tx, ManageSnapshots(tx) as manage:
+                    if noted.get("branch") in present:
+                        tx.remove_properties(HOLD)
                     for branch in present:
                         manage.remove_branch(branch)
 
@@ -218,6 +221,15 @@ def stamp_of(snapshot: Snapshot) -> Stamp | None:
     return Stamp(**json.loads(text)) if text else None
 
 
+def _held(table: IcebergTable, main: Snapshot) -> Hold | None:
+    """The batch kept back, unless main has moved on since: then it is tried again anyway."""
+    noted = json.loads(table.properties.get(HOLD, "{}"))
+    ref = table.metadata.refs.get(noted.get("branch", ""))
+    failed = table.snapshot_by_id(ref.snapshot_id) if ref else None
+    stamp = stamp_of(failed) if failed and failed.parent_snapshot_id == main.snapshot_id else None
+    return Hold(stamp=stamp, **noted) if stamp else None
+
+
 def stamped(table: IcebergTable, start: Snapshot | None) -> Iterator[tuple[Stamp, Snapshot]]:
     """Our snapshots among the ancestors, newest first; maintenance's are passed over."""
     snapshot = start
@@ -226,24 +238,3 @@ def stamped(table: IcebergTable, start: Snapshot | None) -> Iterator[tuple[Stamp
             yield stamp, snapshot
         parent = snapshot.parent_snapshot_id
         snapshot = table.snapshot_by_id(parent) if parent is not None else None
-
-
-def _host() -> str:
-    return f"{zlib.crc32(socket.gethostname().encode()):08x}"
-
-
-def new_branch() -> str:
-    """A branch name that tells whose it is: machine, process, and when that process began."""
-    born = int(psutil.Process().create_time())
-    return f"{RUN}{_host()}_{os.getpid()}_{born}_{uuid.uuid4().hex[:8]}"
-
-
-def owner_lives(branch: str) -> bool:
-    """False only when the branch's process is known to be gone; another machine's is left alone."""
-    host, pid, born, _ = branch.removeprefix(RUN).split("_")
-    if host != _host():
-        return True
-    try:
-        return int(psutil.Process(int(pid)).create_time()) == int(born)
-    except psutil.NoSuchProcess:
-        return False

@@ -28,6 +28,24 @@ class Stamp:
 
 
 @dataclass(frozen=True)
+class Hold:
+    """A batch that broke an invariant, kept on a branch and not tried again by itself."""
+
+    branch: str
+    since: str  # ISO, UTC
+    why: str
+    stamp: Stamp  # what it would have been
+
+    def told(self, name: str) -> str:
+        return (
+            f"{name} is held since {self.since[:19].replace('T', ' ')} UTC: batch "
+            f"{self.stamp.commit} broke an invariant: {self.why} (its rows are on branch "
+            f"{self.branch}). Fix the code, or the input and then `lakehouse release {name}`: "
+            "the next run tries again"
+        )
+
+
+@dataclass(frozen=True)
 class Head:
     """A table as its readers see it now."""
 
@@ -37,7 +55,7 @@ class Head:
     rows: int
     published_ms: int
     tallies: list[dict[str, Any]] = field(default_factory=list)  # newest first
-    held: dict[str, Stamp] = field(default_factory=dict)  # failed branch -> what it would have been
+    held: Hold | None = None
     files: int = 0  # data and delete files that a reader opens
     snapshots: int = 0
     care: dict[str, Any] = field(default_factory=dict)  # what maintenance did last

@@ -23,12 +23,15 @@ def tally(
     }
     grown = counted["stored"] - (counted["removed"] if change.mode == "merge" else 0)
     carried = before.get("rows", 0) if change.mode != "replace" else 0
+    read = counted.get("read", counted["stored"])
+    newest: dict[str, Any] = head.tallies[0] if head.tallies else {}
     tally = {
         "commit": change.stamp.commit,
         "at": datetime.now(timezone.utc).isoformat(),
         "hour": change.stamp.hour,
         "batch": counted["stored"],
-        "read": counted.get("read", counted["stored"]) + before.get("read", 0),
+        "processed": read + newest.get("processed", 0),  # since the table was made
+        "read": read + before.get("read", 0),
         "refused": counted.get("refused", 0) + before.get("refused", 0),
         "stored": counted["stored"] + before.get("stored", 0),
         "rows": counted.get("rows", grown + carried),

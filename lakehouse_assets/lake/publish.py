@@ -12,7 +12,8 @@ from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import judge, quality, waypoint
-from lakehouse_assets.lake.catalog import STAMP, MainMoved, new_branch
+from lakehouse_assets.lake.branch import new_branch
+from lakehouse_assets.lake.catalog import STAMP, MainMoved
 from lakehouse_assets.lake.contract import COMMIT, Table
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake, full_name
@@ -81,11 +82,12 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         problems = judge.problems(change, counted, tally, summary)
     waypoint.passed("judge", head.name)
     if problems:
-        held = lake.catalog.hold(head.name, branch)
+        held = lake.catalog.hold(head.name, branch, "; ".join(problems))
         raise Held(
             f"{head.name}: batch {change.stamp.commit} is held, nothing was published: "
             f"{'; '.join(problems)}. Its rows are on branch {held}. "
-            f"After a fix it is tried again by itself; `lakehouse release {head.name}` tries it now"
+            "New code is tried by itself; the same code by the next run after "
+            f"`lakehouse release {head.name}`, which drops that branch"
         )
     waypoint.passed("publish", head.name)
     with lake.phase("publish"):

@@ -2,7 +2,8 @@
 
 The history behind the check tabs: when did a rule begin to fail, in which hour, for how many
 rows. Taken from the tallies that every commit leaves in its table; a commit's row never changes
-afterwards.
+afterwards. The sensors ask for it before any tally is dropped; of more commits than that in one run
+by hand it tells the newest.
 """
 
 from datetime import datetime

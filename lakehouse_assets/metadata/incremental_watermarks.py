@@ -16,7 +16,9 @@ class IncrementalWatermarks(Table):
     source_table = column("string", "What is read: a table, or `kafka.<topic>`.", key=True)
     pipeline_name = column("string", "The table that reads it.", key=True)
     last_sync_timestamp = column("timestamp", "When it last published, UTC.")
-    records_processed = column("bigint", "Rows it holds now.", ge=0)
+    records_processed = column(
+        "bigint", "Rows read by all its batches since it was made; if computed, rows written.", ge=0
+    )
     position = column("string", "Offsets or commit it has read up to, as JSON.")
     updated_at = column("timestamp", "The same moment; the seed asks for both.")
 
@@ -33,7 +35,7 @@ def _row(head: Head, source: str) -> Told:
         "source_table": source,
         "pipeline_name": head.name,
         "last_sync_timestamp": moment,
-        "records_processed": head.rows,
+        "records_processed": head.tallies[0].get("processed", 0) if head.tallies else 0,
         "position": json.dumps(head.stamp.progress_of()[source]),
         "updated_at": moment,
     }

@@ -129,7 +129,7 @@ def _materialize(
     lake.lake.seconds.clear()
     try:
         if len(hours_wanted) > 1 and not table.topic:
-            outcome = rebuild(lake.lake, table)
+            outcome, hours_wanted = rebuild(lake.lake, table), []  # and judge the whole
         else:
             each: list[datetime | None] = [*hours_wanted] or [None]
             outcomes = [advance(lake.lake, table, hour, anew=by_hand) for hour in each]
@@ -143,10 +143,12 @@ def _materialize(
             )  # fmt: skip
         raise dg.Failure(str(stopped), allow_retries=False) from stopped
     metadata = report.run_metadata(lake, outcome)
+    if len(hours_wanted) > 1:  # every hour of the range is given the same metadata
+        metadata.pop("dagster/partition_row_count", None)
     if outcome.published and outcome.head is not None:
         metadata["maintenance"] = report.maintained(context, lake, outcome.head)
     yield dg.MaterializeResult(asset_key=asset_key(table.name), metadata=metadata)
-    yield from report.results(lake, outcome, hours_wanted[-1:], checks)
+    yield from report.results(lake, outcome, hours_wanted, checks)
 
 
 def _deps(table: LakeTable) -> list[dg.AssetKey]:

@@ -1,5 +1,6 @@
 """What a run tells Dagster: a materialization's metadata, and a result for every check."""
 
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
@@ -11,8 +12,10 @@ from lakehouse_assets import trouble
 from lakehouse_assets.lake import audit, quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
+from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic
 from lakehouse_assets.lake.maintenance import maintain
 from lakehouse_assets.lake.parse import iso
+from lakehouse_assets.lake.position import RecordsLost, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
@@ -35,23 +38,33 @@ def results(
     lake: LakeResource, outcome: Outcome, hours: list[datetime], wanted: list[str]
 ) -> Iterator[dg.AssetCheckResult]:
     """Every wanted check, from the counts the write made; examples for the failing ones only."""
-    table, head = outcome.table, outcome.head
-    label = iso(hours[0]) if hours else ""
-    tallies = [t for t in head.tallies if t["hour"] == label] if head else []
-    verdicts = quality.verdicts(table.contract, tallies[0]) if tallies else []
+    table = outcome.table
+    tally = _tally(outcome, [iso(hour) for hour in hours] or [""])
+    verdicts = quality.verdicts(table.contract, tally) if tally else []
     failing = [v for v in verdicts if not v.passed and v.rule.name in wanted]
-    before = outcome.published[-1].head if outcome.published else None
+    before = outcome.published[0].head if outcome.published else None
     shown = audit.examples(lake.lake, table, hours, before, failing) if before and failing else {}
     given = {v.rule.name: check_result(table, v, shown.get(v.rule.name, [])) for v in verdicts}
     for name in wanted:
         if name in given:
             yield given[name]
         else:  # invariants: the batch would not have been published otherwise
-            note = f"held for batch {tallies[0]['commit']}" if tallies else "no data yet"
+            note = f"true of batch {tally['commit']}" if tally else "no data yet"
             yield dg.AssetCheckResult(
                 asset_key=asset_key(table.name), check_name=name, passed=True,
                 metadata={"note": note},
             )  # fmt: skip
+
+
+def _tally(outcome: Outcome, labels: list[str]) -> dict[str, Any]:
+    """The newest tallies of some hours as one; empty if none of them has any."""
+    older = reversed(outcome.head.tallies) if outcome.head else []
+    newest = {t["hour"]: t for t in [*older, *(p.tally for p in outcome.published)]}
+    found = [newest[label] for label in labels if label in newest]
+    summed = {n: sum(t[n] for t in found) for n in ("read", "rows")}
+    failed = sum((Counter(t["failed"]) for t in found), Counter[str]())
+    commit = max((t["commit"] for t in found), default=0)
+    return summed | {"failed": failed, "commit": commit} if found else {}
 
 
 def check_only(
@@ -62,9 +75,10 @@ def check_only(
     key = asset_key(table.name)
     for name in wanted:
         if name == HELD:
+            passed, why = _goes_on(table, report.head)
             yield dg.AssetCheckResult(
-                asset_key=key, check_name=name, passed=not report.held,
-                metadata={"held": ", ".join(report.held) or "nothing"},
+                asset_key=key, check_name=name, passed=passed,
+                metadata={"why" if not passed else "note": why},
             )  # fmt: skip
         elif name == UNIQUE:
             yield dg.AssetCheckResult(
@@ -74,6 +88,20 @@ def check_only(
         else:
             verdict = next(v for v in report.verdicts if v.rule.name == name)
             yield check_result(table, verdict, report.examples.get(name, []))
+
+
+def _goes_on(table: LakeTable, head: Head | None) -> tuple[bool, str]:
+    """Whether nothing keeps the table from its next batch; else what does, and the way out."""
+    if head is not None and head.held:
+        return False, head.held.told(table.name)
+    try:
+        if head is not None and table.topic:
+            position(head, topic_of(Kafka(), head, table.topic))
+    except RecordsLost as lost:
+        return False, str(lost)
+    except (KafkaDown, NoTopic) as unknown:
+        return True, f"nothing is held; whether records were lost cannot be told: {unknown}"
+    return True, "nothing is held, nothing was lost"
 
 
 def check_result(

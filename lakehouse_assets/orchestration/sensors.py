@@ -32,6 +32,7 @@ from lakehouse_assets.orchestration.runs import SOURCE
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
 PATIENCE_S = 4  # of a tick, for a run to end: the next one begins at once, not at the next look
+UNTOLD = 20  # commits of a table that they may be behind; catalog.TALLIES_KEPT must be enough
 METADATA_S = 60  # how often the tables about the lake follow a busy source; an idle one at once
 
 
@@ -81,7 +82,7 @@ def look(source: Source) -> Look:
     lake, kafka, found = Lake(), Kafka(), Look()
     heads = {t.name: _head(lake.catalog, t) for t in source.tables}
     held = {t.name for t in source.tables if _is_held(t, heads[t.name])}
-    found.notes = [_told(lake.catalog, name, heads[name]) for name in sorted(held)]
+    found.notes = [h.held.told(h.name) for h in heads.values() if h.held and h.name in held]
     hours = {t.name: _unread(kafka, t, heads[t.name], found) for t in source.raw}
     if found.absent:
         found.notes.append(f"not in Kafka yet: {', '.join(found.absent)}")
@@ -96,7 +97,7 @@ def look(source: Source) -> Look:
         if table.name not in held and (found.tables or _is_out_of_date(table, heads, source)):
             found.tables.append(table)
     if any(t.layer != METADATA for t in found.tables):
-        found.tables = [t for t in found.tables if t.layer != METADATA or _is_due(heads[t.name])]
+        found.tables = [t for t in found.tables if t.layer != METADATA or _is_due(t, heads)]
     if found.hour is None and any(t.hourly for t in found.tables):
         found.hour = _last_hour(heads, source)
     return found
@@ -211,23 +212,17 @@ def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) ->
     return any(told.get(h.name) != [h.stamp.commit, h.stamp.epoch] for h in made)
 
 
-def _is_due(head: Head) -> bool:
-    return time.time() - head.published_ms / 1000 >= METADATA_S
+def _is_due(table: LakeTable, heads: dict[str, Head]) -> bool:
+    """After a while; and before a table about the lake misses what the others published."""
+    head = heads[table.name]
+    told, others = head.stamp.progress, [n for n in heads if not n.startswith(f"{METADATA}.")]
+    untold = [heads[n].stamp.commit - told.get(n, [0])[0] for n in others if table.source]
+    long_ago = time.time() - head.published_ms / 1000 >= METADATA_S
+    return long_ago or max(untold, default=0) > UNTOLD
 
 
 def _is_held(table: LakeTable, head: Head) -> bool:
-    return any(stamp.code == table.code_version() for stamp in head.held.values())
-
-
-def _told(catalog: Catalog, name: str, head: Head) -> str:
-    branch, stamp = min(head.held.items(), key=lambda item: item[1].commit)
-    since = datetime.fromtimestamp(
-        catalog.branch_snapshot(name, branch).timestamp_ms / 1000, timezone.utc
-    )
-    return (
-        f"{name} is held since {since:%Y-%m-%d %H:%M:%S} UTC: batch {stamp.commit} broke an "
-        f"invariant (branch {branch}). Fix code or input, then `lakehouse release {name}`"
-    )
+    return head.held is not None and head.held.stamp.code == table.code_version()
 
 
 def _last_hour(heads: dict[str, Head], source: Source) -> datetime:

@@ -15,7 +15,7 @@ from lakehouse_assets.lake import versions
 from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT, COORDINATES
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, hour_of, now
+from lakehouse_assets.lake.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.parse import strange
 from lakehouse_assets.lake.position import RecordsLost, position, topic_of
@@ -25,7 +25,7 @@ from lakehouse_assets.orchestration.report import plainly
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import DAILY_CHECKS, SOURCE
 
-LATE = timedelta(minutes=15)  # unread records that nobody has fetched for so long are a standstill
+LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
 UNUSUAL = 4  # times more or less than that mean
 NAMES_SHOWN = 20
@@ -36,12 +36,14 @@ Look = Callable[[Lake, LakeTable, Head], Finding]
 
 
 def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
-    """A quiet source is not a late one: only unread records make a table late."""
-    topic = topic_of(Kafka(), head, table.topic)
+    """A quiet source is not a late one: only records that wait unread make a table late."""
+    kafka = Kafka()
+    topic = topic_of(kafka, head, table.topic)
     _, start = position(head, topic)
     lag = sum(topic.latest[p] - offset for p, offset in start.items())
     published = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
-    fresh = lag == 0 or now() - published < LATE
+    overdue = kafka.first_at(topic, now() - LATE) if lag else start
+    fresh = all(start[p] >= overdue[p] for p in start)
     return fresh, {"unread offsets": lag, "last batch": f"{published:%Y-%m-%d %H:%M:%S} UTC"}
 
 
@@ -135,8 +137,8 @@ def _found(look: Look, lake: Lake, table: LakeTable) -> Finding:
         return look(lake, table, lake.catalog.head(table.name))
     except (NoTable, NoTopic) as nothing:
         return True, {"note": str(nothing)}
-    except RecordsLost as lost:
-        return False, {"why": str(lost)}
+    except (RecordsLost, KafkaDown) as trouble:
+        return False, {"why": str(trouble)}
 
 
 def data_quality() -> dg.ScheduleDefinition:

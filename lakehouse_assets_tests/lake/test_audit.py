@@ -119,5 +119,5 @@ def test_examples_are_of_the_news_and_of_all_only_where_those_have_none_and_rows
 
 def test_a_table_that_was_never_made_has_nothing_to_complain_of(lake: Lake) -> None:
     report = audit(lake, LATEST, [])
-    assert (report.rows, report.repeated_keys, report.held) == (0, 0, [])
+    assert (report.rows, report.repeated_keys, report.head) == (0, 0, None)
     assert all(v.passed for v in report.verdicts)

@@ -1,4 +1,4 @@
-"""One batch, whole or not at all: what readers see, who wins, what is held, what a kill leaves."""
+"""One batch, whole or not at all: what readers see, who wins, what a kill leaves."""
 
 import os
 import subprocess
@@ -9,24 +9,19 @@ from typing import Any
 
 import pytest
 from pyiceberg.exceptions import CommitFailedException
-from pyspark.sql import DataFrame
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import waypoint
 from lakehouse_assets.lake.advance import ATTEMPTS, advance
 from lakehouse_assets.lake.catalog import Catalog, MainMoved
-from lakehouse_assets.lake.contract import recompute_keys
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.publish import Held
-from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets_tests.lake.tables import (
     EVENTS,
     LATEST,
-    Latest,
     add,
     event,
     ingest,
-    latest_of,
     make_topic,
     notes,
     own_lake,
@@ -150,54 +145,6 @@ def test_a_publish_whose_answer_was_lost_counts_once(
             continue
     assert lost and ids("raw.notes", "kafka_offset") == [0, 1]
     assert lake.catalog.head("raw.notes").stamp.commit == 1
-
-
-# --- held
-
-
-class Whole(Latest, name="bare.whole"):
-    """bare.whole: one row per id."""
-
-    layout = type(Latest.layout)(scope=recompute_keys(at="at"))
-
-
-def doubled(events: DataFrame) -> DataFrame:
-    return latest_of(events).unionAll(latest_of(events).where("id = 'a'"))
-
-
-def test_a_batch_that_gives_a_key_twice_is_held_until_new_code_tries_again(lake: Lake) -> None:
-    good = table_asset(Whole, latest_of, events=EVENTS)
-    bad = table_asset(Whole, doubled, events=EVENTS)
-    add(lake, EVENTS, event(1, "z"))
-    advance(lake, good)
-    add(lake, EVENTS, event(2, "a"), event(3, "b"))
-    with pytest.raises(Held) as first:
-        advance(lake, bad)
-    (branch,) = lake.catalog.head("bare.whole").held
-    for part in ("bare.whole", "batch 2", "gave one key 2 rows", branch, "lakehouse release"):
-        assert part in str(first.value)
-    assert branch.startswith("failed_") and ids("bare.whole") == ["z"]
-    kept = lake.spark.table(f"lake.bare.whole.branch_{branch}")
-    assert sorted(r["id"] for r in kept.collect()) == ["a", "a", "b", "z"]
-
-    snapshots = len(lake.catalog.load("bare.whole").metadata.snapshots)
-    with pytest.raises(Held, match=r"held since.*lakehouse release bare\.whole"):
-        advance(lake, bad)
-    assert len(lake.catalog.load("bare.whole").metadata.snapshots) == snapshots, "tried in vain"
-
-    advance(lake, good)
-    assert ids("bare.whole") == ["a", "b", "z"]
-    assert lake.catalog.head("bare.whole").held == {}
-
-
-def test_bad_rows_never_hold_a_batch(lake: Lake) -> None:
-    add(lake, EVENTS, event(1, "a", amount=-5), event(2, None), event(3, "b", amount=101))
-    outcome = advance(lake, LATEST)
-    assert outcome.tally is not None
-    assert outcome.tally["failed"] == {
-        "id_present": 1, "at_present": 0, "amount_not_negative": 1, "amount_at_most_100": 1,
-        "even": 2,
-    }  # fmt: skip
 
 
 # --- killed

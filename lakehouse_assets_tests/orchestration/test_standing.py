@@ -1,8 +1,10 @@
 """What a table says of itself as it stands: each look sees what it is for, and only that."""
 
+from dataclasses import replace
 from datetime import timedelta
 from uuid import uuid4
 
+import dagster as dg
 import pytest
 from pyspark.sql import DataFrame
 
@@ -13,7 +15,10 @@ from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets.orchestration import standing
+from lakehouse_assets.orchestration.names import asset_key
+from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets_tests.lake.tables import ingest, make_topic, notes, send
+from lakehouse_assets_tests.support import fresh_topic
 
 
 class StagedNotes(StagingTable, name="staging.stg_notes"):
@@ -41,16 +46,43 @@ def note(id: str, count: int, more: str = "") -> bytes:
 def test_only_unread_records_that_nobody_fetches_make_a_table_late(
     lake: Lake, table: LakeTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    minute = timedelta(minutes=1)
+    send(table.topic, note("a", 1), at=now() - 40 * minute)
+    ingest(lake, table)
+    head = replace(lake.catalog.head(table.name), published_ms=0)  # quiet for long
+    assert standing.is_fresh(lake, table, head)[0]
+    send(table.topic, note("b", 1), at=now() - 10 * minute)
+    fresh, told = standing.is_fresh(lake, table, head)
+    assert (fresh, told["unread offsets"]) == (True, 1), "what came just now is not late"
+    monkeypatch.setattr(standing, "LATE", 5 * minute)
+    assert not standing.is_fresh(lake, table, head)[0]
+
+
+def looked(table: LakeTable) -> dg.AssetCheckEvaluation:
+    """`is_fresh` as the daily job executes it."""
+    (checks,) = standing.standing_checks({table.name: table})
+    given = dg.Definitions(
+        assets=[dg.AssetSpec(asset_key(table.name))], asset_checks=[checks],
+        jobs=[dg.define_asset_job("look", dg.AssetSelection.all_asset_checks())],
+        resources={"lake": LakeResource()},
+    )  # fmt: skip
+    done = given.resolve_job_def("look").execute_in_process()
+    return next(e for e in done.get_asset_check_evaluations() if e.check_name == "is_fresh")
+
+
+def test_a_lost_topic_or_no_kafka_is_a_failed_check_and_no_failed_run(
+    lake: Lake, table: LakeTable, monkeypatch: pytest.MonkeyPatch
+) -> None:
     send(table.topic, note("a", 1))
     ingest(lake, table)
-    monkeypatch.setattr(standing, "LATE", timedelta(0))
-    head = lake.catalog.head(table.name)
-    assert standing.is_fresh(lake, table, head)[0]
-    send(table.topic, note("b", 1))
-    fresh, told = standing.is_fresh(lake, table, head)
-    assert (fresh, told["unread offsets"]) == (False, 1)
-    monkeypatch.setattr(standing, "LATE", timedelta(minutes=5))
-    assert standing.is_fresh(lake, table, head)[0]
+    assert looked(table).passed
+    fresh_topic(table.topic)
+    make_topic(table.topic)
+    found = looked(table)
+    assert not found.passed and "`lakehouse accept-gap raw.notes`" in str(found.metadata["why"])
+    monkeypatch.setenv("LAKEHOUSE_KAFKA", "127.0.0.1:1")
+    found = looked(table)
+    assert not found.passed and "Kafka does not answer" in str(found.metadata["why"])
 
 
 def test_an_hour_far_from_the_mean_of_those_before_is_unusual(
