@@ -16,7 +16,7 @@ TESTS = settings.ROOT / "lakehouse_assets_tests"
 LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
 MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 # Lines of code: not blank, not comment, not docstring.
-CODE_LINES = {"lake": 2_000, "orchestration": 800}
+CODE_LINES = {"lake": 2_000, "looks": 200, "orchestration": 800}
 
 # Shared by the tables of a layer, none themselves.
 HELPERS = {"raw/spelled.py", "staging/clean.py", "semantic/vocabulary.py"}
@@ -112,7 +112,7 @@ def test_the_engine_knows_no_table() -> None:
 
 
 def test_the_engine_does_not_know_dagster() -> None:
-    for path in (PACKAGE / "lake").glob("*.py"):
+    for path in [*(PACKAGE / "lake").glob("*.py"), *(PACKAGE / "looks").glob("*.py")]:
         assert "orchestration" not in parts_of_us(path), short(path)
         assert not [n for n in imported(path) if n.startswith("dagster")], short(path)
 

@@ -9,7 +9,6 @@ from pyspark.sql import DataFrame
 
 from lakehouse_assets.lake import publish as publishing
 from lakehouse_assets.lake.advance import advance, rebuild
-from lakehouse_assets.lake.audit import audit
 from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.contract import (
     Layout,
@@ -19,6 +18,7 @@ from lakehouse_assets.lake.contract import (
 )
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.looks.audit import audit
 from lakehouse_assets_tests.lake.tables import (
     DAILY,
     EVENTS,

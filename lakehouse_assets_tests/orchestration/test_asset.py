@@ -16,11 +16,11 @@ from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.position import RecordsLost
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.looks.standing import is_fresh
 from lakehouse_assets.orchestration.asset import to_asset
 from lakehouse_assets.orchestration.names import NEWS
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.sensors import sources, tick
-from lakehouse_assets.orchestration.standing import is_fresh
 from lakehouse_assets.sources.payments import CHARGES, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets_tests.support import fresh_topic

@@ -5,13 +5,13 @@ from random import Random
 
 import pytest
 
-from lakehouse_assets.lake import audit as audit_module
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.advance import advance, rebuild
-from lakehouse_assets.lake.audit import audit, examples
 from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.looks import audit as audit_module
+from lakehouse_assets.looks.audit import audit, examples
 from lakehouse_assets_tests.lake.tables import (
     DAILY,
     EVENTS,

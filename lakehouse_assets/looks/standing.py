@@ -1,0 +1,106 @@
+"""Looks at a table as it stands: what no single row can tell.
+
+Is the stream read, is an hour as full as the ones before it, does the source send fields that
+nobody declared, does every record of raw have its place in staging. They write nothing.
+"""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta, timezone
+from typing import Any
+
+from lakehouse_assets.lake import versions
+from lakehouse_assets.lake.catalog import NoTable
+from lakehouse_assets.lake.contract import COMMIT, COORDINATES
+from lakehouse_assets.lake.head import Head
+from lakehouse_assets.lake.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.parse import strange
+from lakehouse_assets.lake.position import RecordsLost, position, topic_of
+from lakehouse_assets.lake.table import LakeTable
+
+LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
+USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
+UNUSUAL = 4  # times more or less than that mean
+NAMES_SHOWN = 20
+
+Finding = tuple[bool, dict[str, Any]]
+Look = Callable[[Lake, LakeTable, Head], Finding]
+
+
+def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """A quiet source is not a late one: only records that wait unread make a table late."""
+    kafka = Kafka()
+    topic = topic_of(kafka, head, table.topic)
+    _, start = position(head, topic)
+    lag = sum(topic.latest[p] - offset for p, offset in start.items())
+    published = datetime.fromtimestamp(head.published_ms / 1000, timezone.utc)
+    overdue = kafka.first_at(topic, now() - LATE) if lag else start
+    fresh = all(start[p] >= overdue[p] for p in start)
+    return fresh, {"unread offsets": lag, "last batch": f"{published:%Y-%m-%d %H:%M:%S} UTC"}
+
+
+def volume_is_usual(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """The last closed hour against the mean of the day before it."""
+    last = hour_of(now()) - HOUR
+    since = f"{last - USUAL_HOURS * HOUR:%Y-%m-%d %H:%M}"
+    counted = lake.at(head).where(f"ingest_hour >= timestamp'{since}'").groupBy("ingest_hour")
+    rows = {
+        r["ingest_hour"].astimezone(timezone.utc): r["count"] for r in counted.count().collect()
+    }
+    before = [n for hour, n in rows.items() if hour < last]
+    if len(before) < LEAST_HOURS:
+        return True, {"note": f"{len(before)} earlier hours; {LEAST_HOURS} are needed to compare"}
+    usual, found = sum(before) / len(before), rows.get(last, 0)
+    fine = usual / UNUSUAL <= found <= usual * UNUSUAL
+    return fine, {"hour": f"{last:%Y-%m-%d %H:%M}", "rows": found, "usual": round(usual)}
+
+
+def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """The source's schema drifted: fields by name, and how many records have them."""
+    fields = [(n, c.type) for n, c in table.contract.columns.items() if n not in COORDINATES]
+    odd = lake.at(head).where("_error is null and _payload is not null")
+    named = [
+        f"coalesce(transform({names}, n -> substr(concat('{path}.', n), 3)), array())"
+        for path, names in strange("cast(_payload as string)", fields)
+    ]
+    new = odd.selectExpr(f"explode(concat({', '.join(named)})) as field").groupBy("field").count()
+    found = {r["field"]: r["count"] for r in new.orderBy("count", ascending=False).collect()}
+    rows = odd.count()
+    shown = dict(list(found.items())[:NAMES_SHOWN])
+    step = "declare the field in the contract, then `lakehouse quarantine replay`" if rows else ""
+    return not rows, {"records": rows, "fields": shown, "next step": step}
+
+
+def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """Every raw record is staged, a duplicate or older version, refused, or did not parse."""
+    ((arg, raw),) = table.parents.items()
+    consumed = int(head.stamp.progress.get(raw.name, (0, 0))[0])
+    rows = lake.at(lake.catalog.head(raw.name)).where(f"{COMMIT} <= {consumed}")
+    made = versions.transformed(table, {arg: rows})
+    accepted, _ = versions.accept(table, made, watch=False)
+    found = {
+        "raw": rows.count(),
+        "did not parse": rows.where("_error is not null").count(),
+        "refused": versions.count_refused(table, made)["refused"],
+        "staged": head.rows,
+    }
+    keys = accepted.select(*table.contract.key()).distinct().count()
+    read = made.count()
+    found["duplicates and older versions"] = read - found["refused"] - keys
+    complete = found["raw"] == found["did not parse"] + read and keys == head.rows
+    return complete, found | {"distinct keys accepted": keys}
+
+
+def found(look: Look, lake: Lake, table: LakeTable) -> Finding:
+    try:
+        return look(lake, table, lake.catalog.head(table.name))
+    except (NoTable, NoTopic) as nothing:
+        return True, {"note": str(nothing)}
+    except (RecordsLost, KafkaDown) as trouble:
+        return False, {"why": str(trouble)}
+
+
+LOOKS: dict[str, list[Look]] = {
+    "raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
+    "staging": [reconciles_with_raw],
+}
