@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from socket import AF_INET, SOCK_DGRAM, socket
 from typing import TYPE_CHECKING
@@ -227,16 +227,14 @@ def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) ->
 
 def _open_hour(lake: "Lake", wanted: "Sequence[LakeTable]") -> "datetime | None":
     """The oldest hour with records that a raw table among them has not read."""
-    from lakehouse_assets.lake.kafka import Kafka
+    from lakehouse_assets.lake.kafka import Kafka, NoTopic
     from lakehouse_assets.lake.position import first_open_hour, position
 
-    hours = []
-    for table in wanted:
-        if not table.topic:
-            continue
+    kafka, hours = Kafka(), []
+    for table in [t for t in wanted if t.topic]:
         lake.catalog.ensure(table.contract)
-        kafka = Kafka()
-        topic = kafka.topic(table.topic)
-        _, start = position(lake.catalog.head(table.name), topic)
-        hours.append(first_open_hour(kafka, topic, start, settings.first_hour()))
+        with suppress(NoTopic):  # nobody sends to it here
+            topic = kafka.topic(table.topic)
+            _, start = position(lake.catalog.head(table.name), topic)
+            hours.append(first_open_hour(kafka, topic, start, settings.first_hour()))
     return min((hour for hour in hours if hour), default=None)

@@ -5,9 +5,13 @@ SHORT = 6  # bytes, within which nothing is spelled, a space or two around it
 
 
 def spells_null(column: str) -> str:
-    """Nothing, spelled as text, spaces aside. Most values are told by their length alone."""
+    """Nothing, spelled as text, spaces aside. Most values are told by their first letter."""
     words = ", ".join(f"'{word}'" for word in WORDS)
-    return f"(octet_length({column}) <= {SHORT} and lower(trim({column})) in ({words}))"
+    begins = ", ".join(str(code) for code in sorted({0, *map(ord, " nN")}))  # 0: empty
+    return (
+        f"(ascii({column}) in ({begins}) and octet_length({column}) <= {SHORT} "
+        f"and lower(trim({column})) in ({words}))"
+    )
 
 
 def is_country(column: str) -> str:
