@@ -18,10 +18,15 @@ PICTURES = Path(__file__).parent / "pictures"
 RAW, STAGING = "raw/payment_charges", "staging/stg_payment_charges"
 CHECK = f"/assets/{STAGING}?view=checks&checkDetail=amount_not_negative"
 PATIENCE_MS = 30_000
+ZOOMED_OUT, ZOOM_OUT = 4, {"x": 1372, "y": 711}  # how often that button; it has no name
 SHOWN = {"x": 0, "y": 0, "width": 1400, "height": 812}  # below stands where the lake's files are
 
 
 def lineage(page: Page) -> None:
+    page.wait_for_timeout(3_000)
+    for _ in range(ZOOMED_OUT):
+        page.mouse.click(**ZOOM_OUT)
+        page.wait_for_timeout(300)
     page.get_by_text("payments_daily").first.wait_for()
 
 

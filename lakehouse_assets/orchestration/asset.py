@@ -15,7 +15,7 @@ import dagster as dg
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake.advance import advance, rebuild
-from lakehouse_assets.lake.contract import Table
+from lakehouse_assets.lake.contract import Rule, Table
 from lakehouse_assets.lake.position import RecordsLost
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable
@@ -45,9 +45,12 @@ def topic_spec(table: LakeTable) -> dg.AssetSpec:
 
 
 def to_assets(tables: dict[str, LakeTable]) -> list[dg.AssetsDefinition]:
-    """Tables about the lake come after all the others, whose commits they tell of."""
-    told_of = [asset_key(t.name) for t in tables.values() if t.source is None]
-    return [to_asset(t, told_of if t.source else _deps(t)) for t in tables.values()]
+    """Tables about the lake come after those that nothing is made of, and so after all; of a run's
+    steps they are the last by their priority, too. An edge from every table would hide the lineage.
+    """
+    read = {key for t in tables.values() for key in _deps(t)}
+    last = [key for t in tables.values() if not t.source and (key := asset_key(t.name)) not in read]
+    return [to_asset(t, last if t.source else _deps(t)) for t in tables.values()]
 
 
 def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
@@ -71,7 +74,7 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
         partitions_def=hours() if table.hourly else None,
         backfill_policy=dg.BackfillPolicy.single_run() if table.hourly else None,
         pool=METADATA if table.layer == METADATA else None,
-        op_tags={"dagster/priority": "-1"} if table.layer == METADATA else None,  # marts first
+        op_tags={"dagster/priority": _priority(table)},
     )
     def run(context: dg.AssetExecutionContext, lake: LakeResource) -> Iterator[Result]:
         wanted = sorted(k.name for k in context.selected_asset_check_keys)
@@ -93,9 +96,7 @@ def check_specs(table: LakeTable) -> list[dg.AssetCheckSpec]:
         dg.AssetCheckSpec(
             r.name,
             asset=key,
-            description=f"{r.doc or r.sql}. At most {r.threshold:.0%} of rows may fail `{r.sql}`."[
-                :1000
-            ],
+            description=_described(r),
         )
         for r in table.contract.all_rules()
     ]
@@ -109,6 +110,11 @@ def check_specs(table: LakeTable) -> list[dg.AssetCheckSpec]:
         "and a batch that gives a key twice is held; executed alone, this reads the whole table.",
     )  # fmt: skip
     return [held, unique, *rules]
+
+
+def _described(rule: Rule) -> str:
+    sql = rule.sql.replace("`", "")  # which would end the quotation
+    return f"{rule.doc or sql}. At most {rule.threshold:.0%} of rows may fail `{sql}`."[:1_000]
 
 
 def riding(wanted: list[LakeTable]) -> list[dg.AssetCheckKey]:
@@ -149,6 +155,11 @@ def _materialize(
         metadata["maintenance"] = report.maintained(context, lake, outcome.head)
     yield dg.MaterializeResult(asset_key=asset_key(table.name), metadata=metadata)
     yield from report.results(lake, outcome, hours_wanted, checks)
+
+
+def _priority(table: LakeTable) -> str:
+    """Marts before tables about the lake; of those the ones that tell of commits at the end."""
+    return "-2" if table.source else "-1" if table.layer == METADATA else "0"
 
 
 def _deps(table: LakeTable) -> list[dg.AssetKey]:

@@ -142,13 +142,17 @@ def run_metadata(lake: LakeResource, outcome: Outcome) -> dict[str, Any]:
         "rows read": read,
         "rows stored": stored,
         "rows replaced or removed": sum(p.removed for p in done),
-        "seconds": dg.MetadataValue.json({k: round(v, 3) for k, v in lake.lake.seconds.items()}),
-        "files": sum(int(p.summary.get("added-data-files", 0)) for p in done),
-        "bytes": sum(int(p.summary.get("added-files-size", 0)) for p in done),
     }
     if table.contract.refuses:
         metadata["rows rejected"] = refused
         metadata["duplicates and older versions"] = max(read - refused - stored, 0)
+    if table.topic:
+        metadata |= _of_topic(outcome)
+    metadata |= {
+        "seconds": dg.MetadataValue.json({k: round(v, 3) for k, v in lake.lake.seconds.items()}),
+        "files": sum(int(p.summary.get("added-data-files", 0)) for p in done),
+        "bytes": sum(int(p.summary.get("added-files-size", 0)) for p in done),
+    }
     if head is not None:
         metadata |= {
             "dagster/row_count": head.rows,
@@ -158,8 +162,6 @@ def run_metadata(lake: LakeResource, outcome: Outcome) -> dict[str, Any]:
         }
     if table.parents:
         metadata["dagster/column_lineage"] = _lineage(table)
-    if table.topic:
-        metadata |= _of_topic(outcome)
     if outcome.note:
         metadata["note"] = outcome.note
     return metadata
