@@ -11,11 +11,12 @@ import pytest
 from pyiceberg.catalog.sql import SqlCatalog
 
 from lakehouse_assets import settings
+from lakehouse_assets.bench import _lab
 from lakehouse_assets.commands.compare import against_truth
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.definitions import tables
-from lakehouse_assets.lake.advance import advance, rebuild
-from lakehouse_assets.lake.kafka import hour_of, now
+from lakehouse_assets.lake.advance import rebuild
+from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import TOPICS, Dirt, payments, truth
@@ -33,8 +34,8 @@ def events(count: int, seed: int = 7) -> list[Event]:
 
 
 def catch_up(lake: Lake) -> None:
-    for table in tables().values():
-        advance(lake, table, hour_of(now()))
+    """Also over the turn of an hour."""
+    _lab.catch_up(lake, list(tables().values()))
 
 
 def check_against_truth() -> None:
