@@ -55,6 +55,7 @@ def test_a_killed_child_that_nobody_waits_for_is_gone_too(instance: dg.DagsterIn
     child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     run = run_in(child.pid, instance)
     child.kill()
+    os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)  # dead, and still nobody's
     assert runs.reap(instance) == [run.run_id]
     child.wait()
 
