@@ -16,7 +16,7 @@ from lakehouse_assets import settings
 
 PICTURES = Path(__file__).parent / "pictures"
 RAW, STAGING = "raw/payment_charges", "staging/stg_payment_charges"
-CHECK = f"/assets/{STAGING}?view=checks&checkDetail=amount_not_negative"
+CHECK = f"/assets/{STAGING}?view=checks&checkDetail=provider_amount_not_negative"
 PATIENCE_MS = 30_000
 ZOOMED_OUT, ZOOM_OUT = 4, {"x": 1372, "y": 711}  # how often that button; it has no name
 SHOWN = {"x": 0, "y": 0, "width": 1400, "height": 812}  # below stands where the lake's files are

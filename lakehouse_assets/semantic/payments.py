@@ -19,7 +19,6 @@ class Payments(StgPaymentCharges):
     charge_id = column("string", "The provider's id of the charge.", key=True)
     event_id = column("string", "The event that had the last word.")
     status = column("string", "pending, succeeded or failed.", nullable=True)
-    provider_status = column("string", "The provider's own word for it.", nullable=True)
     failure_category = column("string", "Why it failed, in a few words.", nullable=True)
     amount = column("decimal(12,2)", "In units of `currency`.", ge=0, nullable=True)
     amount_minor = column("bigint", "In the currency's smallest unit.", ge=0, nullable=True)
@@ -46,11 +45,10 @@ class Payments(StgPaymentCharges):
 
 def transform(events: DataFrame) -> DataFrame:
     return events.withColumns({
-        "status": F.expr(meant(CHARGE_STATUSES, "provider", "status")),
-        "provider_status": F.col("status"),
+        "status": F.expr(meant(CHARGE_STATUSES, "provider", "provider_status")),
         "failure_category": F.expr(meant(FAILURES, "provider", "failure_code")),
-        "amount": F.expr(units("amount", "provider", "currency")),
-        "amount_minor": F.expr(minor_units("amount", "provider", "currency")),
+        "amount": F.expr(units("provider_amount", "provider", "currency")),
+        "amount_minor": F.expr(minor_units("provider_amount", "provider", "currency")),
         "currency_exponent": F.expr(exponent("currency")),
     }).select(*[f"`{c}`" for c in Payments.columns])  # fmt: skip
 

@@ -34,7 +34,10 @@ WORDS = (
     "merchant_name", "description", "metadata.order_id", "metadata.user_email",
     "metadata.subscription_id", "risk_level", "3ds_authenticated",
 )  # fmt: skip
-CLEANED = [name.split(".")[-1] for name in WORDS if name != "3ds_authenticated"]
+RENAMED = {"status": "provider_status"}
+CLEANED = [
+    RENAMED.get(name, name.split(".")[-1]) for name in WORDS if name != "3ds_authenticated"
+]
 
 
 class StgPaymentCharges(StagingTable):
@@ -43,9 +46,9 @@ class StgPaymentCharges(StagingTable):
     provider = column("string", "Who sends it, upper case.", isin=PROVIDERS)
     charge_id = column("string", "The provider's id of the charge; survives retries.")
     customer_id = column("string", "The payer.", nullable=True)
-    amount = column("decimal(10,2)", "As the provider writes it: some in hundredths.", ge=0)
+    provider_amount = column("decimal(10,2)", "As it writes it: some in hundredths.", ge=0)
     currency = column("string", "ISO 4217, upper case.", isin=tuple(CURRENCIES), nullable=True)
-    status = column("string", "The provider's word for the outcome, lower case.", nullable=True)
+    provider_status = column("string", "Its word for the outcome, lower case.", nullable=True)
     failure_code = column("string", "Why it failed.", nullable=True)
     failure_message = column("string", "The same for people.", nullable=True)
     payment_method_id = column("string", "The provider's id of the means.", nullable=True)
@@ -104,9 +107,9 @@ def transform(charges: DataFrame) -> DataFrame:
         upper("provider").alias("provider"),
         text("charge_id").alias("charge_id"),
         text("customer_id").alias("customer_id"),
-        "amount",
+        F.col("amount").alias("provider_amount"),
         upper("currency").alias("currency"),
-        lower("status").alias("status"),
+        lower("status").alias("provider_status"),
         *texts("failure_code", "failure_message", "payment_method_id"),
         *texts("payment_method_type", "card_brand", "card_last4"),
         "card_exp_month",

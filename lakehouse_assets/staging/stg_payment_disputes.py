@@ -43,9 +43,9 @@ class StgPaymentDisputes(StagingTable):
     charge_id = column("string", "The charge that is disputed; it may be unknown.")
     customer_id = column("string", "Who disputes it.", nullable=True)
     merchant_id = column("string", "Who answers.", nullable=True)
-    amount = column("decimal(10,2)", "As the provider writes it: some in hundredths.", ge=0)
+    provider_amount = column("decimal(10,2)", "As it writes it: some in hundredths.", ge=0)
     currency = column("string", "ISO 4217, upper case.", isin=tuple(CURRENCIES))
-    status = column("string", "The provider's word for how far it is, lower case.")
+    provider_status = column("string", "The provider's word for how far it is, lower case.")
     network_reason_code = column("string", "The card network's code.", nullable=True)
     reason = column("string", "Why, one of a few words.", nullable=True)
     case_number = column("string", "Whole, or NULL.", str_matches=CASE_NUMBER, nullable=True)
@@ -96,9 +96,9 @@ def transform(disputes: DataFrame) -> DataFrame:
         lower("event_type").alias("event_type"),
         upper("provider").alias("provider"),
         *texts("dispute_id", "charge_id", "customer_id", "merchant_id"),
-        "amount",
+        F.col("amount").alias("provider_amount"),
         upper("currency").alias("currency"),
-        lower("status").alias("status"),
+        lower("status").alias("provider_status"),
         text("network_reason_code").alias("network_reason_code"),
         reason.alias("reason"),
         case_number.alias("case_number"),

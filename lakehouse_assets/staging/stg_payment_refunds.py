@@ -39,9 +39,9 @@ class StgPaymentRefunds(StagingTable):
     refund_id = column("string", "The provider's id of the refund.")
     charge_id = column("string", "The charge that is refunded; it may not have arrived yet.")
     customer_id = column("string", "Who gets the money back.", nullable=True)
-    amount = column("decimal(10,2)", "As the provider writes it: some in hundredths.", ge=0)
+    provider_amount = column("decimal(10,2)", "As it writes it: some in hundredths.", ge=0)
     currency = column("string", "ISO 4217, upper case.", isin=tuple(CURRENCIES), nullable=True)
-    status = column("string", "The provider's word for how far it is, lower case.")
+    provider_status = column("string", "The provider's word for how far it is, lower case.")
     reason = column("string", "Why, one of a few words.", nullable=True)
     failure_reason = column("string", "Why it failed.", nullable=True)
     merchant_id = column("string", "Who pays.", nullable=True)
@@ -77,9 +77,9 @@ def transform(refunds: DataFrame) -> DataFrame:
         lower("event_type").alias("event_type"),
         upper("provider").alias("provider"),
         *texts("refund_id", "charge_id", "customer_id"),
-        "amount",
+        F.col("amount").alias("provider_amount"),
         upper("currency").alias("currency"),
-        lower("status").alias("status"),
+        lower("status").alias("provider_status"),
         reason.alias("reason"),
         *texts("failure_reason", "merchant_id"),
         text("metadata.refund_requested_by").alias("refund_requested_by"),

@@ -42,7 +42,7 @@ class StgPaymentSubscriptions(StagingTable):
     plan_id = column("string", "What is subscribed to.", nullable=True)
     plan_name = column("string", "The same for people.", nullable=True)
     plan_interval = column("string", "How often it is paid: day, week, month, year.", nullable=True)
-    plan_amount = column("decimal(10,2)", "Price, as the provider writes it.", ge=0)
+    provider_plan_amount = column("decimal(10,2)", "Price, as the provider writes it.", ge=0)
     plan_currency = column("string", "ISO 4217.", isin=tuple(CURRENCIES), nullable=True)
     trial_start_at = column("timestamp", "Begin of the trial, UTC.", nullable=True)
     trial_end_at = column("timestamp", "Its end, UTC.", nullable=True)
@@ -89,7 +89,7 @@ def transform(subscriptions: DataFrame) -> DataFrame:
         lower("status").alias("status"),
         *texts("plan_id", "plan_name"),
         interval.alias("plan_interval"),
-        "plan_amount",
+        F.col("plan_amount").alias("provider_plan_amount"),
         upper("plan_currency").alias("plan_currency"),
         "trial_start_at",
         "trial_end_at",

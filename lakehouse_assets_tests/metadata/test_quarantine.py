@@ -28,7 +28,10 @@ def test_an_unparsed_record_and_a_refused_one_are_listed_and_a_good_one_is_not(l
     ]
     assert listed == [
         (1, "parse", None, "malformed"),
-        (2, "staging", "staging.stg_payment_charges", "event_id_present, amount_not_negative"),
+        (
+            2, "staging", "staging.stg_payment_charges",
+            "event_id_present, provider_amount_not_negative",
+        ),
     ]
 
 

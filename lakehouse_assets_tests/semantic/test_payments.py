@@ -18,8 +18,9 @@ MINUTE = timedelta(minutes=1)
 def event(id: str, charge: str, minute: int, **more: object) -> Row:
     """An event of a charge, changed some minutes after ten."""
     return {
-        "event_id": id, "charge_id": charge, "provider": "STRIPE", "amount": Decimal(500),
-        "currency": "EUR", "status": "succeeded", "created_at": AT,
+        "event_id": id, "charge_id": charge, "provider": "STRIPE",
+        "provider_amount": Decimal(500), "currency": "EUR", "provider_status": "succeeded",
+        "created_at": AT,
         "updated_at": AT + minute * MINUTE, "arrived_at": AT, **more,
     }  # fmt: skip
 
@@ -37,15 +38,15 @@ def test_the_last_word_has_the_greatest_update_whatever_arrived_last(lake: Lake)
     late = {"arrived_at": AT + timedelta(days=3)}
     assert last_words(
         lake,
-        event("e1", "c1", 0, status="pending"),
+        event("e1", "c1", 0, provider_status="pending"),
         event("e3", "c1", 9),
-        event("e2", "c1", 5, status="failed", **late),
-        event("e4", "c2", 0, status=None),
+        event("e2", "c1", 5, provider_status="failed", **late),
+        event("e4", "c2", 0, provider_status=None),
     ) == [("c1", "e3", "succeeded", "succeeded"), ("c2", "e4", None, None)]
 
 
 def test_of_equal_updates_the_greater_event_has_the_last_word_in_any_order(lake: Lake) -> None:
-    tied = [event("e1", "c1", 0), event("e2", "c1", 0, status="failed")]
+    tied = [event("e1", "c1", 0), event("e2", "c1", 0, provider_status="failed")]
     assert (
         last_words(lake, *tied, tied[0])
         == last_words(lake, *reversed(tied))
@@ -70,7 +71,7 @@ def test_each_providers_words_become_one_vocabulary(
     lake: Lake, provider: str, status: str, code: str, meant: str | None, category: str | None
 ) -> None:
     (row,) = made(
-        lake, event("e1", "c1", 0, provider=provider, status=status, failure_code=code)
+        lake, event("e1", "c1", 0, provider=provider, provider_status=status, failure_code=code)
     )
     assert (row["status"], row["failure_category"]) == (meant, category)
     assert (row["provider_status"], row["failure_code"]) == (status, code)
@@ -91,8 +92,8 @@ def test_amounts_are_told_in_units_and_in_the_smallest_unit(
     lake: Lake, provider: str, currency: str | None, said: str, amount: str | None,
     minor: int | None, exponent: int | None,
 ) -> None:  # fmt: skip
-    given = event("e1", "c1", 0, provider=provider, currency=currency, amount=Decimal(said))
-    (row,) = made(lake, given)
+    given = {"provider": provider, "currency": currency, "provider_amount": Decimal(said)}
+    (row,) = made(lake, event("e1", "c1", 0, **given))
     found = (row["amount"], row["amount_minor"], row["currency_exponent"])
     assert found == (amount and Decimal(amount), minor, exponent)
 
@@ -100,7 +101,8 @@ def test_amounts_are_told_in_units_and_in_the_smallest_unit(
 def test_words_and_amounts_that_nobody_knows_are_counted_and_kept(lake: Lake) -> None:
     good: Row = {
         "charge_id": "c1", "event_id": "e1", "provider": "STRIPE", "status": "failed",
-        "provider_status": "failed", "amount": Decimal(5), "amount_minor": 500, "created_at": AT,
+        "provider_status": "failed", "provider_amount": Decimal(500), "amount": Decimal(5),
+        "amount_minor": 500, "created_at": AT,
         "updated_at": AT, "arrived_at": AT, "is_dirty": False,
     }  # fmt: skip
     odd: dict[str, Row] = {

@@ -28,11 +28,12 @@ def test_every_spelling_of_nothing_becomes_null_and_codes_one_case(lake: Lake) -
         "metadata": {"order_id": "o1", "user_email": "NULL", "subscription_id": None},
     })  # fmt: skip
     expected = {
-        "event_id": "e1", "provider": "STRIPE", "currency": "EUR", "status": "succeeded",
+        "event_id": "e1", "provider": "STRIPE", "currency": "EUR", "provider_status": "succeeded",
         "risk_level": "high", "failure_code": None, "failure_message": None, "card_brand": None,
         "description": None, "card_country": None, "billing_country": "DE", "risk_score": None,
         "is_3ds_authenticated": True, "billing_postal_code": None, "order_id": "o1",
-        "user_email": None, "subscription_id": None, "is_dirty": True, "amount": Decimal("9.50"),
+        "user_email": None, "subscription_id": None, "is_dirty": True,
+        "provider_amount": Decimal("9.50"),
     }  # fmt: skip
     assert {n: row[n] for n in expected} == expected
 
@@ -56,7 +57,7 @@ def test_an_event_stands_once_in_its_newest_version(lake: Lake) -> None:
         {"event_id": "e2", "status": "failed"},
         {"event_id": "e2", "status": "succeeded"},
     )
-    assert [(r["event_id"], r["status"], r["arrived_at"]) for r in found] == [
+    assert [(r["event_id"], r["provider_status"], r["arrived_at"]) for r in found] == [
         ("e1", "failed", AT), ("e2", "succeeded", AT),
     ]  # fmt: skip
 

@@ -64,7 +64,7 @@ def test_an_event_stands_once_in_its_newest_version_however_late(lake: Lake) -> 
         {"event_id": "e2", "status": "lost"},
         {"event_id": "e2", "status": "won"},
     )
-    assert [(r["event_id"], r["status"], r["arrived_at"]) for r in found] == [
+    assert [(r["event_id"], r["provider_status"], r["arrived_at"]) for r in found] == [
         ("e1", "won", AT), ("e2", "won", AT),
     ]  # fmt: skip
 

@@ -30,10 +30,11 @@ def test_spelled_nothing_becomes_null_and_codes_one_case(lake: Lake) -> None:
                      "support_ticket_id": "null"},
     })  # fmt: skip
     expected = {
-        "provider": "ADYEN", "currency": "EUR", "status": "sentforrefund", "customer_id": None,
-        "failure_reason": None, "merchant_id": None, "refund_requested_by": "support",
+        "provider": "ADYEN", "currency": "EUR", "provider_status": "sentforrefund",
+        "customer_id": None, "failure_reason": None, "merchant_id": None,
+        "refund_requested_by": "support",
         "original_order_id": "o1", "support_ticket_id": None, "is_dirty": True,
-        "amount": Decimal("950.00"),
+        "provider_amount": Decimal("950.00"),
     }  # fmt: skip
     assert {n: row[n] for n in expected} == expected
 
@@ -66,7 +67,7 @@ def test_an_event_stands_once_in_its_newest_version_however_late(lake: Lake) -> 
         {"event_id": "e2", "status": "failed"},
         {"event_id": "e2", "status": "succeeded"},
     )
-    assert [(r["event_id"], r["status"], r["arrived_at"]) for r in found] == [
+    assert [(r["event_id"], r["provider_status"], r["arrived_at"]) for r in found] == [
         ("e1", "settled", AT), ("e2", "succeeded", AT),
     ]  # fmt: skip
 

@@ -12,11 +12,13 @@ from typing import NamedTuple
 from zlib import crc32
 
 from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.payments.record import CHARGES, SHAPES
-from lakehouse_assets.sources.payments.truth import raw, rules, semantic, staging
+from lakehouse_assets.sources.payments.record import SHAPES
+from lakehouse_assets.sources.payments.truth import payments, raw, rules, staging
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
+
+BEYOND = (payments,)  # what is made of staging, each from what stands before it
 
 QUARANTINE = "metadata.quarantine"
 PLACE = ("kafka_partition", "kafka_offset")
@@ -25,7 +27,7 @@ STAGING = {shape.topic: f"staging.stg_{shape.topic}" for shape in SHAPES}
 KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
     **{RAW[topic]: PLACE for topic in RAW},
     **{STAGING[topic]: staging.KEYS[topic] for topic in STAGING},
-    **semantic.KEYS,
+    **{name: key for part in BEYOND for name, key in part.KEYS.items()},
     QUARANTINE: ("source_table", *PLACE),
 }
 
@@ -81,7 +83,9 @@ def expected(records: Iterable[Delivered]) -> Truth:
         truth[QUARANTINE].append(place | why)
     for topic, rows in accepted.items():
         truth[STAGING[topic]] = _winners(topic, rows)
-    return truth | semantic.tables(truth[STAGING[CHARGES.topic]])
+    for part in BEYOND:
+        truth |= part.tables(truth)
+    return truth
 
 
 def _keyed(record: Delivered) -> Row:

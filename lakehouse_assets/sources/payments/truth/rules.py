@@ -50,24 +50,28 @@ KNOWN_PROVIDER = {
     "provider_known": absent_or("provider", PROVIDERS.__contains__),
 }
 KNOWN_CURRENCY = {"currency_known": absent_or("currency", CURRENCIES.__contains__)}
-NOT_NEGATIVE = {"amount_not_negative": absent_or("amount", lambda amount: amount >= 0)}
+NOT_NEGATIVE = {
+    "provider_amount_not_negative": absent_or("provider_amount", lambda amount: amount >= 0)
+}
 RULES: dict[str, dict[str, Holds]] = {  # in the order in which reasons are given
     CHARGES.topic: {
-        **KNOWN_PROVIDER, **present("charge_id", "amount"), **NOT_NEGATIVE, **KNOWN_CURRENCY,
-        **TIMES,
+        **KNOWN_PROVIDER, **present("charge_id", "provider_amount"), **NOT_NEGATIVE,
+        **KNOWN_CURRENCY, **TIMES,
     },
     REFUNDS.topic: {
-        **KNOWN_PROVIDER, **present("refund_id", "charge_id", "amount"), **NOT_NEGATIVE,
-        **KNOWN_CURRENCY, **present("status"), **TIMES,
+        **KNOWN_PROVIDER, **present("refund_id", "charge_id", "provider_amount"), **NOT_NEGATIVE,
+        **KNOWN_CURRENCY, **present("provider_status"), **TIMES,
         "reason_vocabulary": absent_or("reason", REFUND_REASONS.__contains__),
     },
     DISPUTES.topic: {
-        **KNOWN_PROVIDER, **present("dispute_id", "charge_id", "amount"), **NOT_NEGATIVE,
-        **present("currency"), **KNOWN_CURRENCY, **present("status"), **TIMES,
+        **KNOWN_PROVIDER, **present("dispute_id", "charge_id", "provider_amount"), **NOT_NEGATIVE,
+        **present("currency"), **KNOWN_CURRENCY, **present("provider_status"), **TIMES,
     },
     SUBSCRIPTIONS.topic: {
-        **KNOWN_PROVIDER, **present("subscription_id", "plan_amount"),
-        "plan_amount_not_negative": absent_or("plan_amount", lambda amount: amount >= 0),
+        **KNOWN_PROVIDER, **present("subscription_id", "provider_plan_amount"),
+        "provider_plan_amount_not_negative": absent_or(
+            "provider_plan_amount", lambda amount: amount >= 0
+        ),
         "plan_currency_known": absent_or("plan_currency", CURRENCIES.__contains__),
         **TIMES, "interval_vocabulary": absent_or("plan_interval", INTERVALS.__contains__),
     },

@@ -82,13 +82,16 @@ def as_it_is(value: Any) -> Any:
 COUNTRY = matching("[A-Z]{2}")
 CASE_NUMBER = matching("CB-[0-9]{4}-[0-9]{6}")
 HOW: dict[str, Clean] = {  # for columns that are not simply text
-    **dict.fromkeys(("event_type", "status", "risk_level", "segment", "category"), lower),
+    **dict.fromkeys(
+        ("event_type", "status", "provider_status", "risk_level", "segment", "category"), lower
+    ),
     **dict.fromkeys(("provider", "currency", "plan_currency"), upper),
     **dict.fromkeys(("card_country", "billing_country", "country"), COUNTRY),
     **dict.fromkeys(
-        ("amount", "plan_amount", "card_exp_month", "card_exp_year", "discount_percent",
-         "evidence_document_count", "created_at", "updated_at", "changed_at", "evidence_due_at",
-         "trial_start_at", "trial_end_at", "canceled_at", "signed_up_at", "onboarded_at"),
+        ("provider_amount", "provider_plan_amount", "card_exp_month", "card_exp_year",
+         "discount_percent", "evidence_document_count", "created_at", "updated_at",
+         "changed_at", "evidence_due_at", "trial_start_at", "trial_end_at", "canceled_at",
+         "signed_up_at", "onboarded_at"),
         as_it_is,
     ),
     "is_3ds_authenticated": boolean,
@@ -100,46 +103,57 @@ REASONS: dict[str, dict[str, tuple[str, ...]]] = {
     REFUNDS.topic: REFUND_REASONS,
     DISPUTES.topic: {reason: (reason,) for reason in NETWORK_REASONS},
 }
+PROVIDERS_OWN = {"provider_amount": "amount", "provider_status": "status"}
 RENAMED: dict[str, dict[str, str]] = {  # where a value lies in the record, if not under its name
     CHARGES.topic: {
         **{name: f"metadata.{name}" for name in ("order_id", "user_email", "subscription_id")},
         "is_3ds_authenticated": "3ds_authenticated",
+        **PROVIDERS_OWN,
     },
     REFUNDS.topic: {
-        name: f"metadata.{name}"
-        for name in ("refund_requested_by", "original_order_id", "support_ticket_id")
+        **{
+            name: f"metadata.{name}"
+            for name in ("refund_requested_by", "original_order_id", "support_ticket_id")
+        },
+        **PROVIDERS_OWN,
     },
     DISPUTES.topic: {
         "customer_communication": "evidence.customer_communication",
         "receipt_id": "evidence.receipt_id",
         "evidence_submitted_by": "evidence.metadata.submitted_by",
         "evidence_document_count": "evidence.metadata.document_count",
+        **PROVIDERS_OWN,
     },
-    SUBSCRIPTIONS.topic: {},
+    SUBSCRIPTIONS.topic: {"provider_plan_amount": "plan_amount"},
     CUSTOMERS.topic: {"changed_at": "updated_at", "customer_name": "name"},
     MERCHANTS.topic: {"changed_at": "updated_at", "merchant_name": "name"},
 }
 COLUMNS: dict[str, tuple[str, ...]] = {
     CHARGES.topic: (
-        "event_id", "event_type", "provider", "charge_id", "customer_id", "amount", "currency",
-        "status", "failure_code", "failure_message", "payment_method_id", "payment_method_type",
-        "card_brand", "card_last4", "card_exp_month", "card_exp_year", "card_country",
-        "billing_country", "billing_postal_code", "merchant_id", "merchant_name", "description",
-        "order_id", "user_email", "subscription_id", "risk_score", "risk_level",
+        "event_id", "event_type", "provider", "charge_id", "customer_id",
+        "provider_amount", "currency", "provider_status", "failure_code", "failure_message",
+        "payment_method_id", "payment_method_type", "card_brand", "card_last4", "card_exp_month",
+        "card_exp_year", "card_country", "billing_country", "billing_postal_code", "merchant_id",
+        "merchant_name", "description", "order_id", "user_email", "subscription_id",
+        "risk_score", "risk_level",
         "is_3ds_authenticated", "created_at", "updated_at",
     ),
     REFUNDS.topic: (
-        "event_id", "event_type", "provider", "refund_id", "charge_id", "customer_id", "amount",
-        "currency", "status", "reason", "failure_reason", "merchant_id", "refund_requested_by",
-        "original_order_id", "support_ticket_id", "created_at", "updated_at",
+        "event_id", "event_type", "provider", "refund_id", "charge_id", "customer_id",
+        "provider_amount", "currency", "provider_status", "reason", "failure_reason",
+        "merchant_id", "refund_requested_by", "original_order_id", "support_ticket_id",
+        "created_at", "updated_at",
     ),
     DISPUTES.topic: (
         "event_id", "event_type", "provider", "dispute_id", "charge_id", "customer_id",
-        "merchant_id", "amount", "currency", "status", "network_reason_code", "reason",
-        "case_number", "customer_communication", "receipt_id", "evidence_submitted_by",
+        "merchant_id", "provider_amount", "currency", "provider_status",
+        "network_reason_code", "reason", "case_number", "customer_communication", "receipt_id",
+        "evidence_submitted_by",
         "evidence_document_count", "evidence_due_at", "created_at", "updated_at",
     ),
-    SUBSCRIPTIONS.topic: SUBSCRIPTIONS.columns,
+    SUBSCRIPTIONS.topic: tuple(
+        "provider_plan_amount" if name == "plan_amount" else name for name in SUBSCRIPTIONS.columns
+    ),
     CUSTOMERS.topic: ("customer_id", "changed_at", "customer_name", "email", "country", "segment",
                       "signed_up_at"),
     MERCHANTS.topic: ("merchant_id", "changed_at", "merchant_name", "category", "country",

@@ -11,8 +11,8 @@ import pytest
 from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, Dirt, charges
 from lakehouse_assets.sources.payments import truth as oracle
 from lakehouse_assets.sources.payments.truth import QUARANTINE, Delivered, delivered, expected
+from lakehouse_assets.sources.payments.truth.payments import PAYMENTS, PAYMENTS_DAILY
 from lakehouse_assets.sources.payments.truth.raw import Row, parse
-from lakehouse_assets.sources.payments.truth.semantic import PAYMENTS, PAYMENTS_DAILY
 from lakehouse_assets.sources.payments.truth.staging import CASE_NUMBER, COLUMNS, cleaned
 
 RAW, STAGING = oracle.RAW[CHARGES], oracle.STAGING[CHARGES]
@@ -67,7 +67,7 @@ def test_a_null_spelling_is_null_and_dirty(spelling: str) -> None:
     [
         ({"failure_code": None}, {"failure_code": None, "is_dirty": False}),
         ({"provider": " sTripe "}, {"provider": "STRIPE", "is_dirty": False}),
-        ({"status": "Succeeded "}, {"status": "succeeded", "is_dirty": False}),
+        ({"status": "Succeeded "}, {"provider_status": "succeeded", "is_dirty": False}),
         ({"currency": "eUr"}, {"currency": "EUR", "is_dirty": True}),
         ({"currency": None}, {"currency": None, "is_dirty": False}),
         ({"card_country": "342"}, {"card_country": None, "is_dirty": True}),
@@ -100,8 +100,8 @@ def test_a_case_number_is_of_ascii_digits_and_has_nothing_behind_it() -> None:
         ({"event_id": "NULL", "charge_id": None}, "event_id_present, charge_id_present"),
         ({"charge_id": ""}, "charge_id_present"),
         ({"provider": None}, "provider_present"),
-        ({"amount": None}, "amount_present"),
-        ({"amount": -0.01, "currency": "XXX"}, "amount_not_negative, currency_known"),
+        ({"amount": None}, "provider_amount_present"),
+        ({"amount": -0.01, "currency": "XXX"}, "provider_amount_not_negative, currency_known"),
         ({"currency": "euro"}, "currency_known"),
         ({"created_at": None}, "created_at_present"),
         ({"updated_at": None}, "updated_at_present"),
@@ -129,7 +129,8 @@ def test_a_duplicate_is_one_staging_row_with_the_earliest_arrival() -> None:
 def test_the_newest_version_wins_however_late_it_comes() -> None:
     newer = value(updated_at="2026-05-04T11:30:00Z", status="failed")
     for records in ((value(), newer), (newer, value())):
-        assert [row["status"] for row in expected(arriving(*records))[STAGING]] == ["failed"]
+        (row,) = expected(arriving(*records))[STAGING]
+        assert row["provider_status"] == "failed"
 
 
 def test_a_tie_goes_to_the_greater_content_nulls_first_by_bytes() -> None:
@@ -196,7 +197,8 @@ def test_every_record_is_a_raw_row_and_every_dirt_shows_in_the_tables() -> None:
     assert len(truth[RAW]) == 20_000
     assert {row["reason"] for row in truth[QUARANTINE]} == {
         "null value", "invalid utf-8", "malformed", "wrong type", "event_id_present",
-        "charge_id_present", "amount_not_negative", "currency_known", "updated_not_in_future",
+        "charge_id_present", "provider_amount_not_negative", "currency_known",
+        "updated_not_in_future",
     }  # fmt: skip
     refused = sum(row["stage"] == "staging" for row in truth[QUARANTINE])
     assert refused == 20_000 * (0.001 + 0.0005 + 0.0005 + 0.001 + 0.0005)

@@ -10,11 +10,18 @@ from lakehouse_assets.sources.payments.providers import (
     CURRENCIES,
     FAILURES,
     IN_MINOR_UNITS,
-    Meanings,
+)
+from lakehouse_assets.sources.payments.truth.meaning import (
+    Tables,
+    meant,
+    minor_units,
+    newest,
+    whole,
 )
 from lakehouse_assets.sources.payments.truth.raw import CENT, Row
 from lakehouse_assets.sources.payments.truth.staging import orderable
 
+CHARGES = "staging.stg_payment_charges"
 PAYMENTS, PAYMENTS_DAILY = "semantic.payments", "marts.payments_daily"
 KEYS: dict[str, tuple[str, ...]] = {
     PAYMENTS: ("charge_id",),
@@ -22,42 +29,25 @@ KEYS: dict[str, tuple[str, ...]] = {
 }
 
 
-def tables(charges: list[Row]) -> dict[str, list[Row]]:
-    payments = [_payment(row) for row in _newest(charges, "charge_id")]
+def tables(staged: Tables) -> Tables:
+    payments = [_payment(row) for row in newest(staged[CHARGES], "charge_id")]
     return {PAYMENTS: payments, PAYMENTS_DAILY: _daily(payments)}
-
-
-def _newest(rows: Iterable[Row], key: str) -> list[Row]:
-    """The event with the last word, one for each key; of two at the same instant the greater id."""
-    best: dict[Any, Row] = {}
-    for row in sorted(rows, key=lambda row: (row["updated_at"], row["event_id"].encode())):
-        best[row[key]] = row
-    return [best[name] for name in sorted(best)]
 
 
 def _payment(row: Row) -> Row:
     digits = CURRENCIES.get(row["currency"] or "")
-    said, whole = row["amount"], row["provider"] in IN_MINOR_UNITS
-    if digits is None:
-        minor, amount = (said if whole else None), (None if whole else said)
-    else:
-        minor = said if whole else said * 10**digits
-        amount = said / 10**digits if whole else said
+    said, amount = row["provider_amount"], None
+    if row["provider"] not in IN_MINOR_UNITS:
+        amount = said
+    elif digits is not None:
+        amount = said / 10**digits
     return row | {
-        "status": meant(CHARGE_STATUSES, row["provider"], row["status"]),
-        "provider_status": row["status"],
+        "status": meant(CHARGE_STATUSES, row["provider"], row["provider_status"]),
         "failure_category": meant(FAILURES, row["provider"], row["failure_code"]),
         "amount": None if amount is None else amount.quantize(CENT, ROUND_HALF_UP),
-        "amount_minor": None if minor is None else int(minor.quantize(Decimal(1), ROUND_HALF_UP)),
+        "amount_minor": whole(minor_units(row, said)),
         "currency_exponent": digits,
     }
-
-
-def meant(meanings: Meanings, provider: str, word: str | None) -> str | None:
-    for meaning, words in meanings.get(provider, {}).items():
-        if (word or "").lower() in [said.lower() for said in words]:
-            return meaning
-    return None
 
 
 def _daily(payments: Iterable[Row]) -> list[Row]:
