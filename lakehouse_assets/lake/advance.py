@@ -13,6 +13,7 @@ from lakehouse_assets.lake.catalog import MainMoved
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import Kafka, NoTopic
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.parse import iso
 from lakehouse_assets.lake.position import topic_of
 from lakehouse_assets.lake.publish import Change, Held, Published, publish
@@ -72,11 +73,8 @@ def rebuild(lake: Lake, table: LakeTable) -> Outcome:
     outcome = Outcome(table)
 
     def change(head: Head) -> Change:
-        what = derive.news(lake, table, head)
-        stamp = scope.next_stamp(
-            head.stamp, progress=what.progress(), code=table.code_version(), run=lake.run, hour=""
-        )
-        return derive.whole(lake, table, head, what, stamp, epoch=head.stamp.epoch + 1)
+        news = News(lake, table, head)
+        return derive.whole(news, news.stamp(), epoch=head.stamp.epoch + 1)
 
     outcome.add(once(lake, table, change))
     outcome.head = lake.catalog.head(table.name)
@@ -123,8 +121,8 @@ def _derive(
     label = iso(hour) if hour is not None and table.hourly else ""
 
     def change(head: Head) -> Change | None:
-        what = derive.news(lake, table, head)
-        return derive.incremental(lake, table, head, what, label) if what.fresh else None
+        news = News(lake, table, head)
+        return derive.incremental(news, label) if news.is_any else None
 
     outcome.add(once(lake, table, change, anew))
     if anew and label:

@@ -6,6 +6,7 @@ pattern) and from `rules` (SQL over one row).
 """
 
 from dataclasses import KW_ONLY, dataclass
+from datetime import timedelta
 from typing import Any, ClassVar
 
 COMMIT = "_commit"  # the batch that last changed the row; on every table, filled by the engine
@@ -59,21 +60,29 @@ class Scope:
     again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`. kind
     `all`: cannot prune; everything is computed again. kind `log`: rows about the lake's own
     commits, added once and never changed. A key's `at` must never change: that is what lets both
-    sides skip the rest of the table.
+    sides skip the rest of the table; without `at` nothing is skipped.
+
+    Rows that share the columns `together` are computed together, from those parents' rows that
+    share them too (in parents that have such columns). What happens at an instant touches rows up
+    to `reach` after it, and no later ones.
     """
 
     kind: str
     at: str = ""
     by: str = ""
     on: str = ""
+    together: tuple[str, ...] = ()
+    reach: timedelta = timedelta(0)
 
 
 def newest(*, by: str, at: str) -> Scope:
     return Scope("newest", at=at, by=by)
 
 
-def recompute_keys(*, at: str) -> Scope:
-    return Scope("keys", at=at)
+def recompute_keys(
+    *, at: str, by: tuple[str, ...] = (), reach: timedelta = timedelta(0)
+) -> Scope:
+    return Scope("keys", at=at, together=by, reach=reach)
 
 
 def recompute_days(*, at: str, on: str) -> Scope:
@@ -115,6 +124,11 @@ class Table:
     @classmethod
     def key(cls) -> tuple[str, ...]:
         return tuple(n for n, c in cls.columns.items() if c.key)
+
+    @classmethod
+    def together(cls) -> tuple[str, ...]:
+        """By what touched rows are found: the key, unless more of them are computed together."""
+        return cls.layout.scope.together or cls.key()
 
     @classmethod
     def doc(cls) -> str:

@@ -63,6 +63,14 @@ class Head:
 
     def news_rows(self, consumed: int) -> float:
         """Rows written by the commits after one; infinite when their tallies are gone."""
+        newer = self._told(consumed)
+        return float("inf") if newer is None else sum(t["batch"] for t in newer)
+
+    def may_have_lost(self, consumed: int) -> bool:
+        """Whether the commits after one took rows away; yes when their tallies are gone."""
+        newer = self._told(consumed)
+        return newer is None or any(t.get("gone", 1) for t in newer)
+
+    def _told(self, consumed: int) -> list[dict[str, Any]] | None:
         newer = [t for t in self.tallies if t["commit"] > consumed]
-        known = len(newer) == self.stamp.commit - consumed
-        return sum(t["batch"] for t in newer) if known else float("inf")
+        return newer if len(newer) == self.stamp.commit - consumed else None

@@ -30,6 +30,7 @@ def tally(
         "at": datetime.now(timezone.utc).isoformat(),
         "hour": change.stamp.hour,
         "batch": counted["stored"],
+        "gone": counted.get("gone", 0),
         "processed": read + newest.get("processed", 0),  # since the table was made
         "read": read + before.get("read", 0),
         "refused": counted.get("refused", 0) + before.get("refused", 0),

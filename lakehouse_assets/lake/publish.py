@@ -132,10 +132,7 @@ def _trusted(
 
 def _meant(change: Change) -> dict[str, int]:
     """What the batch was to store and remove, asked of its source again."""
-    aggregates = ["count(1) as stored", "0L as removed"]
-    if change.mode == "merge":
-        aggregates = ["count_if(_op != 'D') as stored", "count_if(_op != 'I') as removed"]
-    row = change.frame.selectExpr(*aggregates).first()
+    row = change.frame.agg(*_counts(change)).first()
     return {k: int(v) for k, v in row.asDict().items()} if row else {}
 
 
@@ -147,15 +144,12 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     noted, target = Observation(), full_name(contract.name, branch)
     frame = change.frame.withColumn(COMMIT, F.lit(change.stamp.commit).cast("bigint"))
     if change.mode == "merge":
-        counts = [F.expr("count_if(_op != 'D')"), F.expr("count_if(_op != 'I')")]
         failed = _difference(contract)
     else:
-        counts = [F.count(F.lit(1)), F.lit(0)]
         failed = [] if contract.refuses else quality.broken(contract.all_rules())
     if "_copies" in frame.columns:
         failed = [*failed, F.expr("coalesce(max(_copies), 1)").alias("copies")]
-    named = [a.alias(n) for a, n in zip(counts, ("stored", "removed"), strict=True)]
-    frame = frame.observe(noted, *named, *failed)
+    frame = frame.observe(noted, *_counts(change), *failed)
     lake.spark.conf.set(PROPERTY, json.dumps(asdict(change.stamp)))
     try:
         if change.mode == "merge":
@@ -171,6 +165,15 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     if change.seen is not None:
         counted |= {k: int(v or 0) for k, v in change.seen.get.items()}
     return counted
+
+
+def _counts(change: Change) -> "list[Column]":
+    from pyspark.sql import functions as F
+
+    merged = {"stored": "_op != 'D'", "removed": "_op != 'I'", "gone": "_op = 'D'"}
+    added = {"stored": "true", "removed": "false"}
+    counted = merged if change.mode == "merge" else added
+    return [F.expr(f"count_if({what})").alias(name) for name, what in counted.items()]
 
 
 def _difference(contract: type[Table]) -> "list[Column]":

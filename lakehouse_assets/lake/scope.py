@@ -71,9 +71,17 @@ def whole_days(spans: Iterable[Span]) -> list[Span]:
     return _joined((_midnight(a), _later(_midnight(b - last), DAY)) for a, b in spans)
 
 
+def widened(spans: Iterable[Span], before: timedelta, after: timedelta) -> list[Span]:
+    return _joined((_earlier(a, before), _later(b, after)) for a, b in spans)
+
+
 def _later(moment: datetime, step: timedelta) -> datetime:
     """Up to the end of time, which some producers use as a date."""
     return moment + step if moment < datetime.max - step else datetime.max
+
+
+def _earlier(moment: datetime, step: timedelta) -> datetime:
+    return moment - step if moment > datetime.min + step else datetime.min
 
 
 def _midnight(moment: datetime) -> datetime:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from lakehouse_assets.lake.head import Head
 
     Transform = Callable[..., DataFrame]
-    Mentions = Callable[[str, DataFrame], DataFrame]
+    Mentions = Callable[[str, DataFrame, dict[str, DataFrame]], DataFrame]
     Source = Callable[[dict[str, Head], dict[str, int]], list["Told"]]
 
 ENGINE = "lakehouse_assets.lake."
@@ -37,7 +37,7 @@ class LakeTable:
     transform: "Transform | None" = None
     parents: "dict[str, LakeTable]" = field(default_factory=dict)
     source: "Source | None" = None
-    mentions: "Mentions | None" = None  # keys that a parent's rows touch, if not by name
+    mentions: "Mentions | None" = None  # keys that a parent's news touch, if not by name
     rebuilt_with: "tuple[LakeTable, ...]" = ()  # not read, but whose rebuild means one here too
 
     @property

@@ -144,11 +144,12 @@ def with_copies(contract: type[Table], made: "DataFrame") -> "DataFrame":
     return made.withColumn("_copies", F.count(F.lit(1)).over(same_key))
 
 
-def only(frame: "DataFrame", keys: "DataFrame", contract: type[Table]) -> "DataFrame":
+def only(frame: "DataFrame", keys: "DataFrame", names: tuple[str, ...]) -> "DataFrame":
+    """The rows that share these columns with one of the keys."""
     from pyspark.sql import functions as F
 
-    named = keys.select(*[F.col(k).alias(f"_k{i}") for i, k in enumerate(contract.key())])
-    same = [F.col(k).eqNullSafe(F.col(f"_k{i}")) for i, k in enumerate(contract.key())]
+    named = keys.select(*[F.col(k).alias(f"_k{i}") for i, k in enumerate(names)])
+    same = [F.col(k).eqNullSafe(F.col(f"_k{i}")) for i, k in enumerate(names)]
     return frame.join(named, same, how="left_semi")
 
 

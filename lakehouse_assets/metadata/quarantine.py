@@ -66,9 +66,9 @@ def _set_aside(name: str, frame: DataFrame) -> list[DataFrame]:
     return [part.withColumn("source_table", source) for part in (unparsed, refused)]
 
 
-def mentions(name: str, frame: DataFrame) -> DataFrame:
+def mentions(name: str, records: DataFrame, _: dict[str, DataFrame]) -> DataFrame:
     """A record that is good now must still be looked at: it may have been set aside before."""
-    return frame.select(F.lit(WATCHED[name][0].name).alias("source_table"), *COORDINATES[1:])
+    return records.select(F.lit(WATCHED[name][0].name).alias("source_table"), *COORDINATES)
 
 
 quarantine = table_asset(

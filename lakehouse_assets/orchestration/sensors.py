@@ -18,11 +18,11 @@ from datetime import datetime, timezone
 import dagster as dg
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake import derive
 from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
@@ -201,7 +201,7 @@ def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
     """A parent has batches the table never took: a run died between the two. A parent that was
     never made, as its topic may be missing, keeps nobody back.
     """
-    return bool(derive.news(lake, table, heads[table.name]).fresh)
+    return bool(News(lake, table, heads[table.name]).is_any)
 
 
 def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) -> bool:

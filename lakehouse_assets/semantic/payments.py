@@ -1,18 +1,23 @@
 """semantic.payments: one row per charge, as its provider last described it, in one vocabulary.
 
 Staging holds every event of a charge. The last word has the greatest `updated_at`, then the
-greatest content, so that every order of arrival ends in the same row. What each provider says in
-words and amounts of its own is said here in one way. Nothing is enriched, summed or removed.
+greatest event id, so that every order of arrival ends in the same row. What each provider says in
+words and amounts of its own is said here in one way. Customer and merchant are told as they were
+when the charge was made, and as nothing where nobody told of them, or they were deleted by then.
+What is heard of them later changes the charges since. Nothing is summed or removed.
 """
 
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.contract import Layout, Rule, column, newest
+from lakehouse_assets.lake.contract import Layout, Rule, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
+from lakehouse_assets.semantic.spans import as_of
 from lakehouse_assets.semantic.vocabulary import exponent, meant, minor_units, units
 from lakehouse_assets.sources.payments.providers import CHARGE_STATUSES, FAILURES
 from lakehouse_assets.staging.stg_payment_charges import StgPaymentCharges, stg_payment_charges
+from lakehouse_assets.staging.stg_payment_customers import stg_payment_customers
+from lakehouse_assets.staging.stg_payment_merchants import stg_payment_merchants
 
 
 class Payments(StgPaymentCharges):
@@ -23,10 +28,16 @@ class Payments(StgPaymentCharges):
     amount = column("decimal(12,2)", "In units of `currency`.", ge=0, nullable=True)
     amount_minor = column("bigint", "In the currency's smallest unit.", ge=0, nullable=True)
     currency_exponent = column("int", "Digits behind the point: 2, or 0 for yen.", nullable=True)
+    customer_country = column("string", "Where the customer lived then.", nullable=True)
+    customer_segment = column("string", "consumer, small_business, … then.", nullable=True)
+    signed_up_at = column("timestamp", "Since when they are a customer, UTC.", nullable=True)
+    merchant_country = column("string", "Where the merchant had its seat then.", nullable=True)
+    merchant_category = column("string", "What the merchant sold then.", nullable=True)
+    onboarded_at = column("timestamp", "Since when it is a merchant, UTC.", nullable=True)
 
     layout = Layout(
         partitioned_by="days(created_at)",
-        scope=newest(by="updated_at", at="created_at"),
+        scope=recompute_keys(at="created_at", by=("charge_id",)),
         unique_text=("charge_id", "event_id", "payment_method_id", "order_id"),
     )
     rules = (
@@ -39,12 +50,22 @@ class Payments(StgPaymentCharges):
         ),
         Rule("amount_known", "amount_minor is not null and amount is not null",
              "a currency tells how much it is", 0.05),
+        Rule("customer_known", "customer_id is null or signed_up_at is not null",
+             "somebody told of the customer", 0.2),
+        Rule("merchant_known", "merchant_id is null or onboarded_at is not null",
+             "somebody told of the merchant", 0.2),
     )  # fmt: skip
     refuses = False
 
 
-def transform(events: DataFrame) -> DataFrame:
-    return events.withColumns({
+def transform(events: DataFrame, customers: DataFrame, merchants: DataFrame) -> DataFrame:
+    latest = F.max_by(F.struct("*"), F.struct("updated_at", "event_id")).alias("event")
+    charges = events.groupBy("charge_id").agg(latest).select("event.*")
+    then = as_of(charges, customers, "customer_id", country="customer_country",
+                 segment="customer_segment", signed_up_at="signed_up_at")  # fmt: skip
+    then = as_of(then, merchants, "merchant_id", country="merchant_country",
+                 category="merchant_category", onboarded_at="onboarded_at")  # fmt: skip
+    return then.withColumns({
         "status": F.expr(meant(CHARGE_STATUSES, "provider", "provider_status")),
         "failure_category": F.expr(meant(FAILURES, "provider", "failure_code")),
         "amount": F.expr(units("provider_amount", "provider", "currency")),
@@ -53,4 +74,21 @@ def transform(events: DataFrame) -> DataFrame:
     }).select(*[f"`{c}`" for c in Payments.columns])  # fmt: skip
 
 
-payments = table_asset(Payments, transform, events=stg_payment_charges)
+def mentions(parent: str, news: DataFrame, parents: dict[str, DataFrame]) -> DataFrame:
+    """The charges in the news, or those made since what is new of their customer or merchant."""
+    if parent == "events":
+        return news.select("charge_id", "created_at")
+    who = "customer_id" if parent == "customers" else "merchant_id"
+    since = news.groupBy(who).agg(F.min("changed_at").alias("since"))
+    met = parents["events"].join(since, who, how="inner").where("created_at >= since")
+    return met.select("charge_id", "created_at")
+
+
+payments = table_asset(
+    Payments,
+    transform,
+    mentions=mentions,
+    events=stg_payment_charges,
+    customers=stg_payment_customers,
+    merchants=stg_payment_merchants,
+)

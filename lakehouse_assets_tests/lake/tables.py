@@ -12,6 +12,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
+from pyspark.sql.window import Window
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import scope, versions
@@ -100,6 +101,25 @@ class Daily(Table, name="bare.daily"):
     layout = Layout(scope=recompute_days(at="at", on="on_day"))
 
 
+class Steps(Table, name="bare.steps"):
+    """bare.steps: one row per id and version, with the version that follows it."""
+
+    id = column("string", "Whose.", key=True, nullable=True)
+    version = column("int", "Which version of it.", key=True, nullable=True)
+    following = column("int", "The next one.", nullable=True)
+    layout = Layout(scope=recompute_keys(at="", by=("id",)))
+
+
+class Peers(Table, name="bare.peers"):
+    """bare.peers: one row per id, with how many of its version the day up to it had."""
+
+    id = column("string", "Whose.", key=True)
+    at = column("timestamp", "When, UTC.", nullable=True)
+    version = column("int", "Which version of it.", nullable=True)
+    peers = column("bigint", "Ids of this version within a day.", ge=1)
+    layout = Layout(scope=recompute_keys(at="at", by=("version",), reach=timedelta(days=1)))
+
+
 class Overall(Table, name="bare.overall"):
     """bare.overall: one row per version number with a positive sum."""
 
@@ -128,10 +148,24 @@ def overall_of(events: DataFrame) -> DataFrame:
     return events.groupBy("version").agg(F.sum("amount").alias("total")).where("total > 0")
 
 
+def steps_of(events: DataFrame) -> DataFrame:
+    following = F.lead("version").over(Window.partitionBy("id").orderBy("version"))
+    each = events.groupBy("id", "version").count()
+    return each.select("id", "version", following.alias("following"))
+
+
+def peers_of(latest: DataFrame) -> DataFrame:
+    seconds = F.unix_seconds("at")
+    a_day = Window.partitionBy("version").orderBy(seconds).rangeBetween(-86_400, 0)
+    return latest.select("id", "at", "version", F.count(F.lit(1)).over(a_day).alias("peers"))
+
+
 EVENTS = LakeTable(Events, "bare")
 LATEST = table_asset(Latest, latest_of, events=EVENTS)
 TOTALS = table_asset(Totals, totals_of, events=EVENTS)
 DAILY = table_asset(Daily, daily_of, events=EVENTS)
+STEPS = table_asset(Steps, steps_of, events=EVENTS)
+PEERS = table_asset(Peers, peers_of, latest=LATEST)
 OVERALL = table_asset(Overall, overall_of, events=EVENTS)
 
 

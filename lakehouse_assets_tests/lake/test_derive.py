@@ -107,7 +107,7 @@ def test_keys_may_be_named_by_the_table_itself(fed: Lake) -> None:
     def upper(events: DataFrame) -> DataFrame:
         return totals_in_upper_case(events.withColumn("id", F.upper("id")))
 
-    def mentions(_: str, events: DataFrame) -> DataFrame:
+    def mentions(_: str, events: DataFrame, __: dict[str, DataFrame]) -> DataFrame:
         return events.select(F.upper("id").alias("id"))
 
     table = table_asset(TOTALS.contract, upper, events=EVENTS, mentions=mentions)

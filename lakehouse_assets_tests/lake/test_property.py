@@ -17,6 +17,8 @@ from lakehouse_assets_tests.lake.tables import (
     HOUR,
     LATEST,
     OVERALL,
+    PEERS,
+    STEPS,
     TOTALS,
     Row,
     add,
@@ -26,7 +28,7 @@ from lakehouse_assets_tests.lake.tables import (
 )
 from lakehouse_assets_tests.support import stored
 
-CHILDREN: tuple[LakeTable, ...] = (LATEST, TOTALS, DAILY, OVERALL)
+CHILDREN: tuple[LakeTable, ...] = (LATEST, TOTALS, DAILY, OVERALL, STEPS, PEERS)
 IDS = {"a": day(1), "b": day(1) + 23 * HOUR, "c": day(2), "d": day(40), "timeless": None}
 
 Draw = tuple[str, int | None, int, int]
@@ -38,7 +40,7 @@ EVENT = st.tuples(
 )
 # A batch: its rows, whether its commit says where they lie, which children read it at once.
 BATCH = st.tuples(
-    st.lists(EVENT, min_size=1, max_size=4), st.booleans(), st.sets(st.integers(0, 3), max_size=3)
+    st.lists(EVENT, min_size=1, max_size=4), st.booleans(), st.sets(st.integers(0, 5), max_size=4)
 )
 
 

@@ -6,8 +6,10 @@ from decimal import Decimal
 import pytest
 
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.semantic.payments import Payments, payments
+from lakehouse_assets.semantic.payments import Payments, mentions, payments
 from lakehouse_assets.staging.stg_payment_charges import StgPaymentCharges
+from lakehouse_assets.staging.stg_payment_customers import StgPaymentCustomers
+from lakehouse_assets.staging.stg_payment_merchants import StgPaymentMerchants
 from lakehouse_assets_tests.lake.tables import Row, result
 from lakehouse_assets_tests.support import broken_rules, rows
 
@@ -25,8 +27,15 @@ def event(id: str, charge: str, minute: int, **more: object) -> Row:
     }  # fmt: skip
 
 
-def made(lake: Lake, *events: Row) -> list[Row]:
-    return result(payments, events=rows(lake.spark, StgPaymentCharges, *events))
+def made(
+    lake: Lake, *events: Row, customers: tuple[Row, ...] = (), merchants: tuple[Row, ...] = ()
+) -> list[Row]:
+    return result(
+        payments,
+        events=rows(lake.spark, StgPaymentCharges, *events),
+        customers=rows(lake.spark, StgPaymentCustomers, *customers),
+        merchants=rows(lake.spark, StgPaymentMerchants, *merchants),
+    )
 
 
 def last_words(lake: Lake, *events: Row) -> list[tuple[object, ...]]:
@@ -96,6 +105,45 @@ def test_amounts_are_told_in_units_and_in_the_smallest_unit(
     (row,) = made(lake, event("e1", "c1", 0, **given))
     found = (row["amount"], row["amount_minor"], row["currency_exponent"])
     assert found == (amount and Decimal(amount), minor, exponent)
+
+
+def customer(since: datetime, country: str | None, **more: object) -> Row:
+    return {"customer_id": "x", "changed_at": since, "country": country, **more}
+
+
+def test_customer_and_merchant_are_told_as_they_were_when_the_charge_was_made(lake: Lake) -> None:
+    known = (
+        customer(AT - MINUTE, "DE", segment="consumer", signed_up_at=AT - MINUTE),
+        customer(AT, "FR"),
+        customer(AT + MINUTE, "GB"),
+        customer(AT + 2 * MINUTE, None, is_deleted=True),
+    )
+    shops = ({"merchant_id": "m", "changed_at": AT, "category": "travel"},)
+    moments = {f"c{n}": AT + (n - 2) * MINUTE for n in range(6)}
+    charges = [
+        event(f"e{id}", id, 9, customer_id="x", merchant_id="m", created_at=at)
+        for id, at in moments.items()
+    ]
+    nobody = event("e9", "c9", 9)  # says neither customer nor merchant
+    found = made(lake, *charges, nobody, customers=known, merchants=shops)
+    assert [(r["charge_id"], r["customer_country"], r["merchant_category"]) for r in found] == [
+        ("c0", None, None), ("c1", "DE", None), ("c2", "FR", "travel"), ("c3", "GB", "travel"),
+        ("c4", None, "travel"), ("c5", None, "travel"), ("c9", None, None),
+    ]  # fmt: skip
+    assert (found[1]["customer_segment"], found[1]["signed_up_at"]) == ("consumer", AT - MINUTE)
+
+
+def test_what_is_heard_of_a_customer_touches_the_charges_made_since(lake: Lake) -> None:
+    charges = rows(
+        lake.spark, StgPaymentCharges,
+        event("e0", "before", 0, customer_id="x", created_at=AT - MINUTE),
+        event("e1", "since", 0, customer_id="x"),
+        event("e2", "another", 0, customer_id="y"),
+        event("e3", "nobody", 0),
+    )  # fmt: skip
+    news = rows(lake.spark, StgPaymentCustomers, customer(AT, "FR"), customer(AT + MINUTE, "GB"))
+    found = mentions("customers", news, {"events": charges}).collect()
+    assert [row["charge_id"] for row in found] == ["since"]
 
 
 def test_words_and_amounts_that_nobody_knows_are_counted_and_kept(lake: Lake) -> None:

@@ -21,7 +21,15 @@ from lakehouse_assets.sources.payments.truth.meaning import (
 from lakehouse_assets.sources.payments.truth.raw import CENT, Row
 from lakehouse_assets.sources.payments.truth.staging import orderable
 
-CHARGES = "staging.stg_payment_charges"
+CHARGES, CUSTOMERS, MERCHANTS = (
+    f"staging.stg_payment_{topic}" for topic in ("charges", "customers", "merchants")
+)
+TOLD_OF = {  # what a charge says of whom, as it was then
+    CUSTOMERS: ("customer_id", {"customer_country": "country", "customer_segment": "segment",
+                                "signed_up_at": "signed_up_at"}),
+    MERCHANTS: ("merchant_id", {"merchant_country": "country", "merchant_category": "category",
+                                "onboarded_at": "onboarded_at"}),
+}  # fmt: skip
 PAYMENTS, PAYMENTS_DAILY = "semantic.payments", "marts.payments_daily"
 KEYS: dict[str, tuple[str, ...]] = {
     PAYMENTS: ("charge_id",),
@@ -31,7 +39,19 @@ KEYS: dict[str, tuple[str, ...]] = {
 
 def tables(staged: Tables) -> Tables:
     payments = [_payment(row) for row in newest(staged[CHARGES], "charge_id")]
+    for table, (who, columns) in TOLD_OF.items():
+        histories: dict[str, list[Row]] = defaultdict(list)
+        for version in staged[table]:
+            histories[version[who]].append(version)
+        payments = [row | _then(row, histories[row[who] or ""], columns) for row in payments]
     return {PAYMENTS: payments, PAYMENTS_DAILY: _daily(payments)}
+
+
+def _then(row: Row, history: list[Row], columns: dict[str, str]) -> Row:
+    """What was known of somebody when the charge was made."""
+    before = [version for version in history if version["changed_at"] <= row["created_at"]]
+    last = max(before, key=lambda version: version["changed_at"], default={})
+    return {column: last.get(told) for column, told in columns.items()}
 
 
 def _payment(row: Row) -> Row:

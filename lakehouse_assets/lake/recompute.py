@@ -1,0 +1,141 @@
+"""The touched scope of a table, computed again from its parents; only rows that differ change.
+
+Keys or days are touched by news in a parent. Both the parents and the table itself are read only
+where those lie.
+"""
+
+from dataclasses import dataclass, replace
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from lakehouse_assets.lake import scope, versions
+from lakehouse_assets.lake.head import Stamp
+from lakehouse_assets.lake.news import News
+from lakehouse_assets.lake.publish import Change
+from lakehouse_assets.lake.table import LakeTable
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+@dataclass
+class Touched:
+    """Spans of the table's `at`, and which keys in them; None: all."""
+
+    spans: list[scope.Span]
+    keys: "DataFrame | None"
+    by_news: bool = False  # the keys are those of the news
+
+
+def touched(news: News) -> Touched | None:
+    """What the news touch; None: that cannot be told, everything has to be looked at."""
+    rule = news.table.contract.layout.scope
+    losing = [p for p in news.fresh.values() if news.loses(p)]
+    by_keys = rule.kind == "keys" and not losing
+    if not rule.at and not by_keys:
+        return None
+    spans: list[scope.Span] = []
+    named = []
+    for arg, parent in news.fresh.items():
+        mentioned = _mentioned(news, arg) if rule.kind == "keys" else news.rows(parent)
+        known = news.spans(parent)
+        named.append(mentioned)
+        if not rule.at:
+            continue
+        if known is not None and known[0] == rule.at:
+            spans += known[1]
+        elif (parent in losing and not parent.topic) or rule.at not in mentioned.columns:
+            return None  # what is gone has no time to be found by; raw never loses a row
+        else:
+            with news.lake.phase("scope"):
+                spans += scope.spans_of(mentioned, rule.at)
+    spans = scope.merge(scope.whole_days(spans) if rule.kind == "days" else spans)
+    if not by_keys:
+        return Touched(spans, None)
+    named += [_left(news, parent, spans) for parent in news.fresh.values() if _moves(news, parent)]
+    keys = [frame.select(*news.table.contract.together()) for frame in named]
+    return Touched(spans, reduce(lambda a, b: a.unionAll(b), keys).distinct(), by_news=True)
+
+
+def _mentioned(news: News, arg: str) -> "DataFrame":
+    """The keys that a parent's news mention, and where they lie in time if it can be told."""
+    table, parent = news.table, news.table.parents[arg]
+    if table.mentions is not None:
+        return table.mentions(arg, news.rows(parent), news.frames())
+    at = table.contract.layout.scope.at
+    timed = {at} & set(parent.contract.columns) - set(table.contract.together())
+    return news.rows(parent).select(*table.contract.together(), *timed)
+
+
+def _moves(news: News, parent: LakeTable) -> bool:
+    """Whether a row of the parent may have belonged to other keys before, and we can tell which."""
+    contract, key = news.table.contract, set(parent.contract.key())
+    own = set(contract.together()) & set(parent.contract.columns)
+    return bool(own - key) and key <= set(contract.columns)
+
+
+def _left(news: News, parent: LakeTable, spans: list[scope.Span]) -> "DataFrame":
+    """The keys under which the news stand here until now."""
+    at = news.table.contract.layout.scope.at
+    here = news.lake.at(news.head).where(scope.within(at, spans) if at else "true")
+    return versions.only(here, _sent(news, news.rows(parent)), parent.contract.key())
+
+
+def _sent(news: News, keys: "DataFrame") -> "DataFrame":
+    from pyspark.sql import functions as F
+
+    return F.broadcast(keys) if news.is_few else keys
+
+
+def change(news: News, stamp: Stamp, what: Touched) -> Change:
+    """The touched keys, or all of the touched spans, from all of their parents' rows."""
+    contract, rule = news.table.contract, news.table.contract.layout.scope
+    keys = None if what.keys is None else _sent(news, what.keys)
+    read = scope.widened(what.spans, rule.reach, rule.reach)
+    frames = {a: _part(news, p, what, keys, read) for a, p in news.table.parents.items()}
+    made, seen = versions.made(news.table, frames)
+    spans = scope.widened(what.spans, 0 * rule.reach, rule.reach)
+    where = "true"
+    if rule.on:
+        where = scope.within_days(rule.on, spans)
+    elif rule.at:
+        where = scope.within(rule.at, spans)
+    old = news.lake.at(news.head).where(where)
+    if rule.reach:
+        made = made.where(where)
+    if keys is not None:
+        only_news = all(_is_whole(news, p, what) for p in news.table.parents.values())
+        made = made if only_news else versions.only(made, keys, contract.together())
+        old = versions.only(old, keys, contract.together())
+    changed = versions.differences(contract, made, old)
+    # A child could not prune by our days, and would read far too much of what is within reach.
+    stated = rule.at and not (rule.on or rule.reach)
+    stamp = replace(
+        stamp, at=rule.at if stated else "", ranges=scope.as_ranges(spans) if stated else None
+    )
+    return Change(changed, "merge", stamp, where=where, seen=seen)
+
+
+def _part(
+    news: News, parent: LakeTable, what: Touched, keys: "DataFrame | None", spans: list[scope.Span]
+) -> "DataFrame":
+    """What of a parent the touched scope is computed from."""
+    rule = news.table.contract.layout.scope
+    if _is_whole(news, parent, what):
+        fresh = parent in news.fresh.values()
+        return news.rows(parent) if fresh else news.lake.empty(parent.contract)
+    frame = news.frame(parent)
+    if rule.at in parent.contract.columns:
+        frame = frame.where(scope.within(rule.at, spans))
+    if keys is not None and rule.together and {*rule.together} <= {*parent.contract.columns}:
+        frame = versions.only(frame, keys, rule.together)
+    return frame
+
+
+def _is_whole(news: News, parent: LakeTable, what: Touched) -> bool:
+    """Where a parent's key is part of ours, a touched key has no row there but the one in the news;
+    then what lies around it is not read.
+    """
+    contract = news.table.contract
+    alone = {*parent.contract.key()} <= {*contract.key()} and not contract.layout.scope.together
+    return what.by_news and alone
