@@ -71,7 +71,6 @@ def _ask(text: str, limit: int) -> Any:
     looks = verb in LOOKS
     session = open_session()
     try:
-        session.conf.set("spark.sql.defaultCatalog", settings.CATALOG)
         frame = session.sql(bare if looks else f"select * from (\n{bare}\n)")
         names = frame.columns
         numbered = frame.toDF(*[f"c{i}" for i in range(len(names))])  # a name may occur twice

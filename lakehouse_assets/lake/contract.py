@@ -51,6 +51,16 @@ class Rule:
 
 
 @dataclass(frozen=True)
+class Across:
+    """Something that must hold across rows or tables: `bad` is a query for what breaks it."""
+
+    name: str
+    bad: str
+    doc: str
+    threshold: float = 0.0  # of the table's rows so many may be bad, as a share
+
+
+@dataclass(frozen=True)
 class Scope:
     """What news in a parent touches here. `at` is the timestamp by which parent and child skip
     files.
@@ -112,6 +122,7 @@ class Table:
     columns: ClassVar[dict[str, Column]] = {}
     layout: ClassVar[Layout] = Layout()
     rules: ClassVar[tuple[Rule, ...]] = ()
+    across: ClassVar[tuple[Across, ...]] = ()
     name: ClassVar[str] = ""
     refuses: ClassVar[bool] = False  # rows that break a rule are set aside instead of stored
 

@@ -8,6 +8,7 @@ verdict never covers only the last delta.
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -106,20 +107,28 @@ def examples(frame: "DataFrame", contract: type[Table], rules: list[Rule]) -> Ex
     place = F.row_number().over(Window.partitionBy("_rule").orderBy(*contract.key()))
     few = each.withColumn("_place", place).where(f"_place <= {EXAMPLES}")
     found: Examples = {rule.name: [] for rule in rules}
-    shown = F.to_json(F.struct(*_shown(contract))).alias("row")
-    for row in few.select("_rule", shown).collect():
+    told = F.to_json(F.struct(*_masked(contract.columns, contract))).alias("row")
+    for row in few.select("_rule", told).collect():
         found[row["_rule"]].append(json.loads(row["row"]))
     return found
 
 
-def _shown(contract: type[Table]) -> "list[Column]":
+def shown(frame: "DataFrame", contract: type[Table], limit: int) -> list[dict[str, Any]]:
+    """Some rows of a query about a table."""
+    from pyspark.sql import functions as F
+
+    rows = frame.select(F.to_json(F.struct(*_masked(frame.columns, contract))).alias("row"))
+    return [json.loads(row["row"]) for row in rows.limit(limit).collect()]
+
+
+def _masked(names: Iterable[str], contract: type[Table]) -> "list[Column]":
     """The columns of an example, those marked PII as dots wherever they hold something."""
     from pyspark.sql import functions as F
 
-    shown = []
-    for name, column in contract.columns.items():
+    pii, masked = contract.pii(), []
+    for name in names:
         value = F.col(f"`{name}`")
-        if column.pii:
+        if name in pii:
             value = F.when(value.isNotNull(), F.lit(MASK))
-        shown.append(value.alias(name))
-    return shown
+        masked.append(value.alias(name))
+    return masked

@@ -37,6 +37,7 @@ def catalog_conf() -> dict[str, str]:
         f"{prefix}.jdbc.schema-version": "V1",
         f"{prefix}.warehouse": settings.warehouse(),
         f"{prefix}.cache-enabled": "false",  # other processes publish too
+        "spark.sql.defaultCatalog": settings.CATALOG,
     }
 
 

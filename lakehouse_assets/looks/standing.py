@@ -5,12 +5,15 @@ nobody declared, does every record of raw have its place in staging. They write 
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
-from lakehouse_assets.lake import versions
+from pyspark.errors import AnalysisException
+
+from lakehouse_assets.lake import quality, versions
 from lakehouse_assets.lake.catalog import NoTable
-from lakehouse_assets.lake.contract import COMMIT, COORDINATES
+from lakehouse_assets.lake.contract import COMMIT, COORDINATES, Across
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
@@ -21,10 +24,19 @@ from lakehouse_assets.lake.table import LakeTable
 LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
 UNUSUAL = 4  # times more or less than that mean
-NAMES_SHOWN = 20
+NAMES_SHOWN, EXAMPLES = 20, 5
 
 Finding = tuple[bool, dict[str, Any]]
-Look = Callable[[Lake, LakeTable, Head], Finding]
+
+
+@dataclass(frozen=True)
+class Look:
+    """A question to a table as it stands."""
+
+    name: str
+    doc: str
+    find: Callable[[Lake, LakeTable, Head], Finding]
+    is_strict: bool  # a bad answer is an error, not a warning
 
 
 def is_fresh(lake: Lake, table: LakeTable, head: Head) -> Finding:
@@ -91,16 +103,39 @@ def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
     return complete, found | {"distinct keys accepted": keys}
 
 
+def across(rule: Across) -> Look:
+    """What breaks a rule that no single row could: counted, with some examples, PII masked."""
+
+    def find(lake: Lake, table: LakeTable, head: Head) -> Finding:
+        bad = lake.spark.sql(rule.bad)
+        count, share = bad.count(), 0.0
+        if count and head.rows:
+            share = count / head.rows
+        told = {"bad": count, "share": share, "threshold": rule.threshold, "rows": head.rows}
+        few = quality.shown(bad, table.contract, EXAMPLES) if count else []
+        return share <= rule.threshold, told | {"examples": few}
+
+    return Look(rule.name, rule.doc, find, is_strict=not rule.threshold)
+
+
 def found(look: Look, lake: Lake, table: LakeTable) -> Finding:
     try:
-        return look(lake, table, lake.catalog.head(table.name))
+        return look.find(lake, table, lake.catalog.head(table.name))
     except (NoTable, NoTopic) as nothing:
         return True, {"note": str(nothing)}
+    except AnalysisException as error:
+        if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
+            raise
+        return True, {"note": "a table that it is compared with has no data yet"}
     except (RecordsLost, KafkaDown) as trouble:
         return False, {"why": str(trouble)}
 
 
-LOOKS: dict[str, list[Look]] = {
-    "raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
-    "staging": [reconciles_with_raw],
-}
+def looks_of(table: LakeTable) -> list[Look]:
+    plain = {"raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
+             "staging": [reconciles_with_raw]}.get(table.layer, [])  # fmt: skip
+    strict = table.layer == "staging"
+    return [
+        *[Look(find.__name__, find.__doc__ or "", find, strict) for find in plain],
+        *[across(rule) for rule in table.contract.across],
+    ]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import dagster as dg
 
 from lakehouse_assets.lake.table import LakeTable
-from lakehouse_assets.looks.standing import LOOKS, found
+from lakehouse_assets.looks.standing import found, looks_of
 from lakehouse_assets.orchestration.names import asset_key
 from lakehouse_assets.orchestration.report import plainly
 from lakehouse_assets.orchestration.resource import LakeResource
@@ -20,13 +20,13 @@ WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 
 
 def standing_checks(tables: dict[str, LakeTable]) -> list[dg.AssetChecksDefinition]:
-    return [_checks_of(table) for table in tables.values() if table.layer in LOOKS]
+    return [_checks_of(table) for table in tables.values() if looks_of(table)]
 
 
 def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
-    looks = {look.__name__: look for look in LOOKS[table.layer]}
+    looks = {look.name: look for look in looks_of(table)}
     key = asset_key(table.name)
-    specs = [dg.AssetCheckSpec(n, asset=key, description=f.__doc__) for n, f in looks.items()]
+    specs = [dg.AssetCheckSpec(n, asset=key, description=f.doc) for n, f in looks.items()]
 
     @dg.multi_asset_check(
         name=f"{table.name.replace('.', '__')}__as_it_stands", specs=specs, can_subset=True
@@ -34,10 +34,10 @@ def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
     def run(
         context: dg.AssetCheckExecutionContext, lake: LakeResource
     ) -> Iterator[dg.AssetCheckResult]:
-        severity = ERROR if table.layer == "staging" else WARN
         for name in sorted(k.name for k in context.selected_asset_check_keys):
             with plainly():
                 passed, metadata = found(looks[name], lake.lake, table)
+            severity = ERROR if looks[name].is_strict else WARN
             yield dg.AssetCheckResult(
                 passed=passed, asset_key=key, check_name=name, severity=severity, metadata=metadata
             )
