@@ -12,7 +12,8 @@ from lakehouse_assets_tests.support import fresh_topic
 ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
-    "marts.payments_daily", "metadata.quarantine",
+    "marts.payments_daily", "semantic.payment_ledger", "marts.merchant_revenue_daily",
+    "metadata.quarantine",
 }  # fmt: skip
 
 
