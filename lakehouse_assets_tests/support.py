@@ -23,6 +23,8 @@ from lakehouse_assets.bench._lab import free_port_offset
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.contract import COMMIT, Table
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.looks import standing
 
 Row = dict[str, Any]
 
@@ -82,6 +84,13 @@ def broken_rules(lake: Lake, contract: type[Table], *given: Row) -> list[str]:
     why = quality.reasons(rules, f"({quality.failures(rules)})")
     found = rows(lake.spark, contract, *given).selectExpr(f"{why} as why")
     return [row["why"] for row in found.collect()]
+
+
+def broken_across(lake: Lake, table: LakeTable) -> dict[str, list[Row]]:
+    """What breaks each rule of a table across rows, of the rules that something breaks."""
+    looks = {rule.name: standing.found(standing.across(rule), lake, table)[1]
+             for rule in table.contract.across}  # fmt: skip
+    return {name: told["examples"] for name, told in looks.items() if told.get("examples")}
 
 
 def stored(name: str, *columns: str) -> list[Row]:

@@ -13,7 +13,7 @@ that nobody could tell is in no sum; `unvalued` counts those.
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.contract import Layout, Rule, Table, column, recompute_days
+from lakehouse_assets.lake.contract import Across, Layout, Rule, Table, column, recompute_days
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.semantic.payment_ledger import payment_ledger as semantic_payment_ledger
 from lakehouse_assets.semantic.vocabulary import exponent
@@ -41,6 +41,19 @@ class MerchantRevenueDaily(Table):
             "net_adds_up",
             "net_minor = gross_minor - refunded_minor - disputed_minor + reversed_minor",
             "net is gross less refunded and disputed, plus reversed",
+        ),
+    )
+    across = (
+        Across(
+            "nets_to_the_ledger",
+            """select * from
+                (select currency, sum(net_minor) as net_minor
+                 from marts.merchant_revenue_daily group by currency)
+                full join
+                (select currency as of, sum(coalesce(amount_minor, 0)) as ledger_minor
+                 from semantic.payment_ledger group by currency)
+                on currency <=> of where not net_minor <=> ledger_minor""",
+            "the sums of each currency are those of the ledger",
         ),
     )
 

@@ -16,7 +16,7 @@ and a rule counts it. Amounts below zero never get here: staging sets them aside
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.contract import Layout, Rule, Table, column, recompute_keys
+from lakehouse_assets.lake.contract import Across, Layout, Rule, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.semantic.payments import payments as semantic_payments
 from lakehouse_assets.semantic.vocabulary import meant, minor_units, units
@@ -37,6 +37,32 @@ MOVES = {  # by parent: the thing it tells of, and the movements that one can ma
     "disputes": ("dispute_id", ("dispute", "reversal")),
 }
 SAID = ("charge_id", "provider", "merchant_id", "customer_id", "currency", "created_at")
+
+
+LEDGER = "semantic.payment_ledger"
+GRACE = "interval 3 days"  # so late may a charge be heard of
+
+
+def _of_known_charges(kind: str) -> Across:
+    return Across(
+        f"{kind}s_of_known_charges",
+        f"""select movement_id, charge_id, moved_at from {LEDGER}
+            left anti join semantic.payments using (charge_id) where kind = '{kind}'
+            and moved_at < (select max(moved_at) - {GRACE} from {LEDGER})""",
+        f"the charge is heard of within {GRACE.removeprefix('interval ')}",
+        threshold=0.01,
+    )
+
+
+def _words_known(topic: str, statuses: Meanings) -> Across:
+    """A word that nobody knows moves nothing, so that no row of the ledger could tell of it."""
+    return Across(
+        f"words_of_{topic}_known",
+        f"""select event_id, provider, provider_status from staging.stg_payment_{topic}
+            where {meant(statuses, "provider", "provider_status")} is null""",
+        "the provider's word is one we know",
+        threshold=0.01,
+    )
 
 
 class PaymentLedger(Table):
@@ -63,6 +89,27 @@ class PaymentLedger(Table):
         Rule("sign_of_its_kind", f"amount_minor * if(kind in {IN}, 1, -1) >= 0",
              "charges and reversals come in, refunds and disputes go out"),
     )  # fmt: skip
+    across = (
+        *[_of_known_charges(kind) for kind in OUT],
+        Across(
+            "refunds_within_their_charge",
+            f"""select charge_id, currency, sum(amount_minor) as left_minor from {LEDGER}
+                where kind in ('charge', 'refund') group by charge_id, currency
+                having count_if(kind = 'charge') > 0 and left_minor < 0""",
+            "no more is refunded than was charged",
+            threshold=0.01,
+        ),
+        Across(
+            "in_the_charges_currency",
+            f"""select m.movement_id, m.currency, c.currency as charged_in from {LEDGER} m
+                join {LEDGER} c on c.movement_id = concat('charge:', m.charge_id)
+                where m.currency != c.currency""",
+            "money goes out in the currency in which it came in",
+            threshold=0.01,
+        ),
+        _words_known("refunds", REFUND_STATUSES),
+        _words_known("disputes", DISPUTE_STATUSES),
+    )
 
 
 def transform(payments: DataFrame, refunds: DataFrame, disputes: DataFrame) -> DataFrame:
@@ -99,11 +146,11 @@ def _movements(kind: str, thing: str, things: DataFrame) -> DataFrame:
     )
 
 
-def mentions(name: str, news: DataFrame) -> DataFrame:
+def mentions(name: str, news: DataFrame, _: dict[str, DataFrame]) -> DataFrame:
     """Whatever is said of a thing now, a movement of it may stand from before."""
     thing, kinds = MOVES[name]
     touched = F.array(*[F.expr(f"concat('{kind}:', {thing})") for kind in kinds])
-    return news.select(F.explode(touched).alias("movement_id"))
+    return news.select(F.explode(touched).alias("movement_id"), "created_at")
 
 
 payment_ledger = table_asset(

@@ -4,6 +4,7 @@ from collections import Counter
 from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 
+from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.marts.merchant_revenue_daily import (
     MerchantRevenueDaily,
@@ -12,8 +13,8 @@ from lakehouse_assets.marts.merchant_revenue_daily import (
 from lakehouse_assets.semantic.payment_ledger import PaymentLedger
 from lakehouse_assets.sources.payments import FIRST_DAY, Dirt, payments, truth
 from lakehouse_assets.sources.payments.truth.ledger import LEDGER, REVENUE
-from lakehouse_assets_tests.lake.tables import Row, result
-from lakehouse_assets_tests.support import broken_rules, rows, same_rows
+from lakehouse_assets_tests.lake.tables import Row, add, result
+from lakehouse_assets_tests.support import broken_across, broken_rules, rows, same_rows
 
 MIDNIGHT = datetime(2024, 3, 2, tzinfo=timezone.utc)
 FIRST, SECOND = date(2024, 3, 1), date(2024, 3, 2)
@@ -79,3 +80,13 @@ def test_generated_movements_give_the_truth_and_sum_to_the_ledger(lake: Lake) ->
     for row in found:
         here[row["currency"]] += row["net_minor"]
     assert here == there
+
+
+def test_a_movement_that_the_mart_lacks_shows_by_its_currency(lake: Lake) -> None:
+    (ledger,) = merchant_revenue_daily.parents.values()
+    add(lake, ledger, movement("charge:1", 500), movement("charge:2", None, currency=None))
+    advance(lake, merchant_revenue_daily)
+    assert broken_across(lake, merchant_revenue_daily) == {}
+    add(lake, ledger, movement("refund:1", -100))
+    (bad,) = broken_across(lake, merchant_revenue_daily)["nets_to_the_ledger"]
+    assert (bad["currency"], bad["net_minor"], bad["ledger_minor"]) == ("EUR", 500, 400)

@@ -14,7 +14,7 @@ from lakehouse_assets.semantic.payment_ledger import PaymentLedger, payment_ledg
 from lakehouse_assets.sources.payments import FIRST_DAY, Dirt, payments, truth
 from lakehouse_assets.sources.payments.truth.ledger import LEDGER
 from lakehouse_assets_tests.lake.tables import Row, add, result
-from lakehouse_assets_tests.support import broken_rules, rows, same_rows, stored
+from lakehouse_assets_tests.support import broken_across, broken_rules, rows, same_rows, stored
 
 AT = datetime(2024, 3, 1, 10, tzinfo=timezone.utc)
 MINUTE, LATE = timedelta(minutes=1), timedelta(days=3)
@@ -152,6 +152,30 @@ def test_unknown_amounts_and_wrong_signs_are_counted_and_kept(lake: Lake) -> Non
     unknown, wrong = good | {"amount": None}, good | {"kind": "reversal"}
     found = broken_rules(lake, PaymentLedger, good, unknown, wrong)
     assert found == ["", "amount_known", "sign_of_its_kind"]
+
+
+def test_what_does_not_fit_its_charge_shows_across_the_tables(lake: Lake) -> None:
+    for parent in (CHARGES, REFUNDS, DISPUTES):
+        lake.catalog.ensure(parent.contract)
+    long_ago, gone = AT - 2 * LATE, {"charge_id": "nobody's"}
+    add(lake, CHARGES, charge("c1"), charge("c2"))
+    add(
+        lake, REFUNDS,
+        refund("e1", 0, "succeeded", of="whole", provider_amount=Decimal(2000)),
+        refund("e2", 0, "succeeded", of="more", provider_amount=Decimal(1)),
+        refund("e3", 0, "succeeded", of="early", **gone),
+        refund("e4", 0, "succeeded", of="unknown", **gone | {"updated_at": long_ago}),
+        refund("e5", 0, "gone fishing", of="odd"),
+    )  # fmt: skip
+    add(lake, DISPUTES, dispute("e6", 0, "lost", of="other", currency="USD", charge_id="c2"))
+    advance(lake, payment_ledger)
+    found = broken_across(lake, payment_ledger)
+    assert {name: [next(iter(row.values())) for row in bad] for name, bad in found.items()} == {
+        "refunds_of_known_charges": ["refund:unknown"],
+        "refunds_within_their_charge": ["c1"],
+        "in_the_charges_currency": ["dispute:other"],
+        "words_of_refunds_known": ["e5"],
+    }
 
 
 def test_a_later_word_changes_and_removes_what_stands(lake: Lake) -> None:
