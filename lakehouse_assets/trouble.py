@@ -26,12 +26,12 @@ OF_SQLITE = re.compile("locked|readonly|unable to open|full|disk I/O")
 KNOWN = {
     "lakehouse_assets.services.host.ServiceError",
     "lakehouse_assets.sources.produce.ProduceError",
-    "lakehouse_assets.lake.kafka.KafkaDown",
-    "lakehouse_assets.lake.kafka.NoTopic",
+    "lakehouse_assets.topics.kafka.KafkaDown",
+    "lakehouse_assets.topics.kafka.NoTopic",
     "lakehouse_assets.lake.catalog.NoTable",
     "lakehouse_assets.lake.catalog.MainMoved",
     "lakehouse_assets.lake.publish.Held",
-    "lakehouse_assets.lake.position.RecordsLost",
+    "lakehouse_assets.topics.position.RecordsLost",
     "lakehouse_assets.lake.ingest.NotInOrder",
     "lakehouse_assets.lake.schema.SchemaRefused",
 }

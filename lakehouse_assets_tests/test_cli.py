@@ -14,12 +14,12 @@ from lakehouse_assets.bench import _lab
 from lakehouse_assets.commands import common, glance
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.marts import payments_daily
 from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, charges, truth
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.lake.tables import own_lake
 from lakehouse_assets_tests.support import (
     fresh_topic,

@@ -209,8 +209,8 @@ def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) ->
     maintenance after each table, as in a run.
     """
     from lakehouse_assets.lake.advance import advance
-    from lakehouse_assets.lake.kafka import hour_of, now
     from lakehouse_assets.lake.maintenance import maintain
+    from lakehouse_assets.topics.kafka import hour_of, now
 
     commits = 0
     for _ in range(HOURS):
@@ -227,8 +227,8 @@ def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) ->
 
 def _open_hour(lake: "Lake", wanted: "Sequence[LakeTable]") -> "datetime | None":
     """The oldest hour with records that a raw table among them has not read."""
-    from lakehouse_assets.lake.kafka import Kafka, NoTopic
-    from lakehouse_assets.lake.position import first_open_hour, position
+    from lakehouse_assets.topics.kafka import Kafka, NoTopic
+    from lakehouse_assets.topics.position import first_open_hour, position
 
     kafka, hours = Kafka(), []
     for table in [t for t in wanted if t.topic]:

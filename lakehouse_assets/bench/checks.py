@@ -16,8 +16,6 @@ from lakehouse_assets.bench import _pandera
 from lakehouse_assets.bench._lab import Lab, Meter, doing, lab, say
 from lakehouse_assets.lake import ingest, quality, scope
 from lakehouse_assets.lake.contract import Column, Layout, Rule, Table
-from lakehouse_assets.lake.kafka import Kafka as Topics
-from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Change, Published, publish
 from lakehouse_assets.lake.table import LakeTable
@@ -26,6 +24,8 @@ from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
 from lakehouse_assets.sources.payments import CHARGES, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import Kafka as Topics
+from lakehouse_assets.topics.kafka import hour_of, now
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

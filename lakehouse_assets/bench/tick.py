@@ -17,7 +17,6 @@ from confluent_kafka.admin import AdminClient
 
 from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import Lab, catch_up, counting, doing, environment, lab, say
-from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.orchestration.sensors import Look, Source, look, sources
 from lakehouse_assets.services.dagster import Daemon, dagster_env
@@ -25,6 +24,7 @@ from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
 from lakehouse_assets.sources.payments import CHARGES, distinct_charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import hour_of, now
 
 GROUP = "payments"
 BATCH = 500_000  # rows of history in one batch

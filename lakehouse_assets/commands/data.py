@@ -196,8 +196,8 @@ def release(table: str) -> None:
 def accept_gap(table: str, yes: bool) -> None:
     """Go on with a raw TABLE after records that Kafka no longer has."""
     from lakehouse_assets.commands import repair
-    from lakehouse_assets.lake import position
-    from lakehouse_assets.lake.kafka import Kafka
+    from lakehouse_assets.topics import position
+    from lakehouse_assets.topics.kafka import Kafka
 
     it = common.table_named(table)
     if not it.topic:

@@ -196,7 +196,7 @@ def to_be_made(made: Container[str]) -> set[str]:
 
 
 def _has_records(topic: str) -> bool:
-    from lakehouse_assets.lake.kafka import Kafka, NoTopic
+    from lakehouse_assets.topics.kafka import Kafka, NoTopic
 
     with suppress(NoTopic):
         found = Kafka().topic(topic)

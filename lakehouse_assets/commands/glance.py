@@ -166,7 +166,7 @@ def _behind(table: Glance, tables: dict[str, Glance]) -> int:
 
 
 def _lag(progress: dict[str, Any]) -> tuple[int | None, str]:
-    from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic
+    from lakehouse_assets.topics.kafka import Kafka, KafkaDown, NoTopic
 
     try:
         topic = Kafka().topic(progress["topic"])

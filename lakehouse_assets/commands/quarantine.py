@@ -113,7 +113,7 @@ def _downstream(table: "LakeTable") -> "list[LakeTable]":
 
 def _bring_up(lake: "Lake", table: "LakeTable") -> None:
     from lakehouse_assets.lake.advance import advance
-    from lakehouse_assets.lake.kafka import hour_of, now
+    from lakehouse_assets.topics.kafka import hour_of, now
 
     done = advance(lake, table, hour_of(now()) if table.hourly else None)
     written = sum(p.stored for p in done.published)

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 from lakehouse_assets.lake import scope, versions
 from lakehouse_assets.lake.advance import once
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import Kafka
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.parse import parse
-from lakehouse_assets.lake.position import Gap, find_gap, progress
 from lakehouse_assets.lake.publish import Change, Published
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.topics.kafka import Kafka
+from lakehouse_assets.topics.parse import parse
+from lakehouse_assets.topics.position import Gap, find_gap, progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

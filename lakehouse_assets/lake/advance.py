@@ -11,13 +11,13 @@ from typing import Any
 from lakehouse_assets.lake import derive, ingest, scope, waypoint
 from lakehouse_assets.lake.catalog import MainMoved
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import Kafka, NoTopic
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.news import News
-from lakehouse_assets.lake.parse import iso
-from lakehouse_assets.lake.position import topic_of
 from lakehouse_assets.lake.publish import Change, Held, Published, publish
+from lakehouse_assets.lake.scope import iso
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.topics.kafka import Kafka, NoTopic
+from lakehouse_assets.topics.position import topic_of
 
 ATTEMPTS = 5  # redone batches, when others keep publishing first
 BATCHES = 25  # commits in one call, when an hour is larger than one batch

@@ -12,18 +12,19 @@ from typing import TYPE_CHECKING
 from lakehouse_assets import settings
 from lakehouse_assets.lake import scope
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, Offsets, Topic, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.parse import iso, naive, parse
-from lakehouse_assets.lake.position import (
+from lakehouse_assets.lake.publish import Change
+from lakehouse_assets.lake.scope import iso, naive
+from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.topics.kafka import HOUR, Kafka, Offsets, Topic, now
+from lakehouse_assets.topics.parse import parse
+from lakehouse_assets.topics.position import (
     RecordsLost,
     first_open_hour,
     position,
     progress,
     topic_of,
 )
-from lakehouse_assets.lake.publish import Change
-from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -4,7 +4,7 @@ within them.
 
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake.catalog import Catalog
@@ -109,6 +109,14 @@ def _between(column: str, kind: str, start: datetime, end: datetime) -> str:
     bounds = [f"{column} >= {kind}'{spelled[0]}'"] if start > datetime.min else []
     bounds += [f"{column} < {kind}'{spelled[1]}'"] if end < datetime.max else []
     return f"({' and '.join(bounds) or 'true'})"
+
+
+def iso(moment: datetime) -> str:
+    return naive(moment).isoformat()
+
+
+def naive(moment: datetime) -> datetime:
+    return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else moment
 
 
 def as_ranges(spans: list[Span]) -> list[list[str]]:

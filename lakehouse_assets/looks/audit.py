@@ -9,8 +9,8 @@ from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.parse import iso
 from lakehouse_assets.lake.quality import Examples, Verdict
+from lakehouse_assets.lake.scope import iso
 from lakehouse_assets.lake.table import LakeTable
 
 if TYPE_CHECKING:

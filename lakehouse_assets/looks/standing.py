@@ -15,11 +15,11 @@ from lakehouse_assets.lake import quality, versions
 from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT, COORDINATES, Across
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.parse import strange
-from lakehouse_assets.lake.position import RecordsLost, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.topics.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
+from lakehouse_assets.topics.parse import strange
+from lakehouse_assets.topics.position import RecordsLost, position, topic_of
 
 LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing

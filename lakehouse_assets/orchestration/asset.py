@@ -16,7 +16,6 @@ import dagster as dg
 from lakehouse_assets import settings
 from lakehouse_assets.lake.advance import advance, rebuild
 from lakehouse_assets.lake.contract import Rule, Table
-from lakehouse_assets.lake.position import RecordsLost
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import report
@@ -30,6 +29,7 @@ from lakehouse_assets.orchestration.names import (
     topic_key,
 )
 from lakehouse_assets.orchestration.resource import LakeResource
+from lakehouse_assets.topics.position import RecordsLost
 
 Result = dg.MaterializeResult[Any] | dg.AssetCheckResult
 

@@ -12,14 +12,14 @@ from lakehouse_assets import trouble
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic
 from lakehouse_assets.lake.maintenance import maintain
-from lakehouse_assets.lake.parse import iso
-from lakehouse_assets.lake.position import RecordsLost, position, topic_of
+from lakehouse_assets.lake.scope import iso
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.looks import audit
 from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
+from lakehouse_assets.topics.kafka import Kafka, KafkaDown, NoTopic
+from lakehouse_assets.topics.position import RecordsLost, position, topic_of
 
 
 @contextmanager

@@ -20,15 +20,15 @@ import dagster as dg
 from lakehouse_assets import settings
 from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.lake.head import Head, Stamp
-from lakehouse_assets.lake.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.news import News
-from lakehouse_assets.lake.position import RecordsLost, first_open_hour, position, topic_of
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
 from lakehouse_assets.orchestration.asset import riding
 from lakehouse_assets.orchestration.names import HELD, METADATA, NEWS, asset_key
 from lakehouse_assets.orchestration.runs import SOURCE
+from lakehouse_assets.topics.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
+from lakehouse_assets.topics.position import RecordsLost, first_open_hour, position, topic_of
 
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
 PATIENCE_S = 4  # of a tick, for a run to end: the next one begins at once, not at the next look

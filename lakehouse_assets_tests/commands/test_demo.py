@@ -4,9 +4,9 @@ from datetime import timedelta
 from pathlib import Path
 
 from lakehouse_assets.commands.demo import to_be_made
-from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.sources.payments import CHARGES, TOPICS, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.support import fresh_topic
 
 ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}

@@ -9,12 +9,12 @@ from pyspark.sql import DataFrame
 from lakehouse_assets.commands.repair import accept_gap, replay
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.contract import Layout, RawTable, Table, column, newest
-from lakehouse_assets.lake.kafka import Kafka, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import RecordsLost, find_gap
 from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
-from lakehouse_assets_tests.lake.tables import Notes, admin, make_topic, notes, send
+from lakehouse_assets.topics.kafka import Kafka, hour_of, now
+from lakehouse_assets.topics.position import RecordsLost, find_gap
 from lakehouse_assets_tests.support import fresh_topic, stored
+from lakehouse_assets_tests.topics.records import Notes, admin, make_topic, notes, send
 
 
 class Mended(RawTable, name="raw.notes"):

@@ -10,10 +10,10 @@ import pytest
 from lakehouse_assets import settings, trouble
 from lakehouse_assets.commands import glance
 from lakehouse_assets.commands.common import tables
-from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.sources.payments import CHARGES, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.support import fresh_topic, lake_in, last_line, refused, said
 
 RAW = "raw.payment_charges"

@@ -17,10 +17,10 @@ import pytest
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake.catalog import Catalog
-from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets.sources.payments import CHARGES, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.integration.test_payments import check_against_truth
 from lakehouse_assets_tests.support import fresh_topic
 

@@ -16,11 +16,11 @@ from lakehouse_assets.commands.compare import against_truth
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import rebuild
-from lakehouse_assets.lake.kafka import now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import TOPICS, Dirt, payments, truth
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.support import fresh_topic
 
 DIRT = Dirt(

@@ -4,7 +4,8 @@ import sys
 
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets_tests.lake.tables import LATEST, ingest, notes
+from lakehouse_assets_tests.lake.tables import LATEST
+from lakehouse_assets_tests.topics.records import ingest, notes
 
 if __name__ == "__main__":
     topic = sys.argv[1]

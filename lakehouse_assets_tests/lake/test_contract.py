@@ -9,15 +9,8 @@ import pytest
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.contract import COORDINATES, RawTable, Rule, Table, column, column_rules
 from lakehouse_assets.lake.table import LakeTable, discover, table_asset
-from lakehouse_assets_tests.lake.tables import (
-    EVENTS,
-    LATEST,
-    Events,
-    KeyedNotes,
-    Latest,
-    Notes,
-    latest_of,
-)
+from lakehouse_assets_tests.lake.tables import EVENTS, LATEST, Events, Latest, latest_of
+from lakehouse_assets_tests.topics.records import KeyedNotes, Notes
 
 
 def test_a_tables_name_is_its_modules_and_needs_no_saying() -> None:

@@ -12,19 +12,9 @@ from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.scope import next_stamp
-from lakehouse_assets_tests.lake.tables import (
-    DAILY,
-    EVENTS,
-    LATEST,
-    Events,
-    add,
-    event,
-    ingest,
-    make_topic,
-    notes,
-    send,
-)
+from lakehouse_assets_tests.lake.tables import DAILY, EVENTS, LATEST, Events, add, event
 from lakehouse_assets_tests.support import stored
+from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
 
 
 def test_a_table_and_its_first_commit_are_made_in_one_step(

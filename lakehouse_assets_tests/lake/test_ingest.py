@@ -11,13 +11,13 @@ from lakehouse_assets.lake import ingest as ingesting
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.ingest import NotInOrder
-from lakehouse_assets.lake.kafka import Kafka, KafkaDown, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import RecordsLost
-from lakehouse_assets_tests.lake.tables import (
-    HOUR,
+from lakehouse_assets.topics.kafka import Kafka, KafkaDown, hour_of, now
+from lakehouse_assets.topics.position import RecordsLost
+from lakehouse_assets_tests.lake.tables import HOUR, Row
+from lakehouse_assets_tests.support import fresh_topic, stored
+from lakehouse_assets_tests.topics.records import (
     KeyedNotes,
-    Row,
     admin,
     ingest,
     make_topic,
@@ -25,7 +25,6 @@ from lakehouse_assets_tests.lake.tables import (
     producer,
     send,
 )
-from lakehouse_assets_tests.support import fresh_topic, stored
 
 
 def test_a_null_value_on_a_keyed_topic_is_a_row_and_no_error(lake: Lake) -> None:
@@ -236,7 +235,7 @@ def test_an_open_transaction_is_read_when_it_is_over(lake: Lake) -> None:
 def test_kafka_that_is_down_says_where_it_was_looked_for_and_how_to_start_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("lakehouse_assets.lake.kafka.TIMEOUT_S", 1)
+    monkeypatch.setattr("lakehouse_assets.topics.kafka.TIMEOUT_S", 1)
     with pytest.raises(KafkaDown, match=r"127\.0\.0\.1:1 .*lakehouse up.*LAKEHOUSE_KAFKA"):
         Kafka("127.0.0.1:1").topic("x")
 

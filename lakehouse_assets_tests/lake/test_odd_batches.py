@@ -17,9 +17,9 @@ from lakehouse_assets.lake.contract import (
     newest,
     recompute_all,
 )
-from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
+from lakehouse_assets.topics.kafka import hour_of, now
 from lakehouse_assets_tests.lake.tables import (
     EVENTS,
     LATEST,

@@ -16,18 +16,9 @@ from lakehouse_assets.lake.advance import ATTEMPTS, advance
 from lakehouse_assets.lake.catalog import Catalog, MainMoved
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable
-from lakehouse_assets_tests.lake.tables import (
-    EVENTS,
-    LATEST,
-    add,
-    event,
-    ingest,
-    make_topic,
-    notes,
-    own_lake,
-    send,
-)
+from lakehouse_assets_tests.lake.tables import EVENTS, LATEST, add, event, own_lake
 from lakehouse_assets_tests.support import stored
+from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
 
 
 def ids(name: str = "bare.latest", column: str = "id") -> list[object]:

@@ -18,7 +18,8 @@ from lakehouse_assets.lake.schema import (
     split_fields,
 )
 from lakehouse_assets.lake.table import LakeTable
-from lakehouse_assets_tests.lake.tables import DAY, Latest, Notes, add
+from lakehouse_assets_tests.lake.tables import DAY, Latest, add
+from lakehouse_assets_tests.topics.records import Notes
 
 
 def columns(lake: Lake) -> dict[str, str]:

@@ -7,11 +7,11 @@ import pytest
 
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.advance import advance, rebuild
-from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets.looks import audit as audit_module
 from lakehouse_assets.looks.audit import audit, examples
+from lakehouse_assets.topics.kafka import hour_of, now
 from lakehouse_assets_tests.lake.tables import (
     DAILY,
     EVENTS,
@@ -23,12 +23,9 @@ from lakehouse_assets_tests.lake.tables import (
     add,
     day,
     event,
-    ingest,
     latest_of,
-    make_topic,
-    notes,
-    send,
 )
+from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
 
 
 class Staged(Latest, name="staging.stg_bare"):

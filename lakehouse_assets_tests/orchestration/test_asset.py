@@ -12,9 +12,7 @@ from lakehouse_assets import settings
 from lakehouse_assets.commands import glance
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.kafka import hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import RecordsLost
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.looks.standing import is_fresh
 from lakehouse_assets.orchestration.asset import to_asset
@@ -23,6 +21,8 @@ from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.sensors import sources, tick
 from lakehouse_assets.sources.payments import CHARGES, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import hour_of, now
+from lakehouse_assets.topics.position import RecordsLost
 from lakehouse_assets_tests.support import fresh_topic
 
 RAW = "raw.payment_charges"

@@ -11,7 +11,6 @@ from dagster._core.storage.tags import (
 )
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable
@@ -19,8 +18,9 @@ from lakehouse_assets.orchestration import report
 from lakehouse_assets.orchestration.asset import to_asset
 from lakehouse_assets.orchestration.names import HELD
 from lakehouse_assets.orchestration.resource import LakeResource
-from lakehouse_assets_tests.lake.tables import ingest, make_topic, notes, send
+from lakehouse_assets.topics.kafka import HOUR, hour_of, now
 from lakehouse_assets_tests.support import fresh_topic
+from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
 
 GOOD = b'{"id":"a","count":1,"made_at":"2024-03-01T00:00:00Z"}'
 

@@ -13,7 +13,6 @@ from pyspark.sql import DataFrame
 from lakehouse_assets import settings
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable, raw_table
@@ -28,8 +27,9 @@ from lakehouse_assets.raw.payment_charges import PaymentCharges
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
-from lakehouse_assets_tests.lake.tables import send
+from lakehouse_assets.topics.kafka import HOUR, hour_of, now
 from lakehouse_assets_tests.support import fresh_topic
+from lakehouse_assets_tests.topics.records import send
 
 RAW, STAGING, MART = "raw.payment_charges", "staging.stg_payment_charges", "marts.payments_daily"
 

@@ -20,23 +20,16 @@ from lakehouse_assets.lake.contract import (
     column,
     newest,
 )
-from lakehouse_assets.lake.kafka import HOUR, hour_of, now
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets.looks import standing
 from lakehouse_assets.orchestration.names import asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.standing import standing_checks
-from lakehouse_assets_tests.lake.tables import (
-    Events,
-    add,
-    event,
-    ingest,
-    make_topic,
-    notes,
-    send,
-)
+from lakehouse_assets.topics.kafka import HOUR, hour_of, now
+from lakehouse_assets_tests.lake.tables import Events, add, event
 from lakehouse_assets_tests.support import fresh_topic
+from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
 
 
 class StagedNotes(StagingTable, name="staging.stg_notes"):

@@ -8,8 +8,9 @@ import pytest
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
-from lakehouse_assets_tests.lake.tables import ARRIVED, ARRIVED_IN, Row, parsed
+from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.topics.records import ARRIVED, ARRIVED_IN, parsed
 
 
 def test_a_charge_is_typed_and_otherwise_as_it_was_sent(lake: Lake) -> None:

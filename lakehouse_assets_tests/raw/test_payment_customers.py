@@ -5,8 +5,9 @@ from datetime import datetime, timezone
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_customers import PaymentCustomers, payment_customers
-from lakehouse_assets_tests.lake.tables import Row, parsed
+from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.topics.records import parsed
 
 KNOWN = {"customer_id": "cus_1", "name": "Ada", "email": "a@b", "country": "GB", "segment": "vip"}
 

@@ -5,8 +5,9 @@ from datetime import datetime, timezone
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_disputes import PaymentDisputes, payment_disputes
-from lakehouse_assets_tests.lake.tables import Row, parsed
+from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.topics.records import parsed
 
 WHO = {"submitted_by": "merchant", "document_count": 3}
 EVIDENCE = {"customer_communication": "letter", "receipt_id": "r1", "metadata": WHO}

@@ -5,8 +5,9 @@ from datetime import datetime, timezone
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_merchants import PaymentMerchants, payment_merchants
-from lakehouse_assets_tests.lake.tables import Row, parsed
+from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.topics.records import parsed
 
 KNOWN = {"merchant_id": "mer_1", "name": "Shop Ltd", "category": "travel", "country": "IE"}
 

@@ -6,8 +6,9 @@ from decimal import Decimal
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_refunds import PaymentRefunds, payment_refunds
-from lakehouse_assets_tests.lake.tables import Row, parsed
+from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.topics.records import parsed
 
 TICKET = {"refund_requested_by": "support", "original_order_id": "o1", "support_ticket_id": "t1"}
 

@@ -9,8 +9,9 @@ from lakehouse_assets.raw.payment_subscriptions import (
     PaymentSubscriptions,
     payment_subscriptions,
 )
-from lakehouse_assets_tests.lake.tables import Row, parsed
+from lakehouse_assets_tests.lake.tables import Row
 from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.topics.records import parsed
 
 NOON = datetime(2024, 3, 1, 12, tzinfo=timezone.utc)
 

@@ -9,12 +9,12 @@ from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as tried
 from hypothesis import strategies as st
 
-from lakehouse_assets.lake import parse as parsing
 from lakehouse_assets.lake.contract import RawTable, column
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.spelling import usual
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets_tests.lake.tables import ARRIVED, notes, parsed
+from lakehouse_assets.topics import parse as parsing
+from lakehouse_assets.topics.spelling import usual
+from lakehouse_assets_tests.topics.records import ARRIVED, notes, parsed
 
 TEXT = st.one_of(
     st.none(),

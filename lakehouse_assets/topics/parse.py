@@ -1,13 +1,12 @@
 """Kafka's records as a raw table's rows: parsed once; what does not parse is kept as it came."""
 
 from collections.abc import Iterator
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake.contract import COORDINATES, KeyedTable
 from lakehouse_assets.lake.schema import members
-from lakehouse_assets.lake.spelling import Fields, usual
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.topics.spelling import Fields, usual
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -94,11 +93,3 @@ def strange(
     for name, kind in fields:
         if kind.startswith("struct<"):
             yield from strange(text, members(kind), f"{path}.{name}")
-
-
-def iso(moment: datetime) -> str:
-    return naive(moment).isoformat()
-
-
-def naive(moment: datetime) -> datetime:
-    return moment.astimezone(timezone.utc).replace(tzinfo=None) if moment.tzinfo else moment

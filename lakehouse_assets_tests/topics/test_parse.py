@@ -9,9 +9,10 @@ import pytest
 
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.contract import COMMIT
-from lakehouse_assets.lake.kafka import hour_of, now
-from lakehouse_assets_tests.lake.tables import Row, ingest, make_topic, notes, own_lake, send
+from lakehouse_assets.topics.kafka import hour_of, now
+from lakehouse_assets_tests.lake.tables import Row, own_lake
 from lakehouse_assets_tests.support import stored
+from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
 
 BIG = b'{"id": "big", "tags": {"colour": "' + b"x" * 5_000_000 + b'"}}'
 WHOLE = (

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.kafka import HOUR, Kafka, NoTopic, Offsets, Topic, hour_of, now
+from lakehouse_assets.topics.kafka import HOUR, Kafka, NoTopic, Offsets, Topic, hour_of, now
 
 
 class RecordsLost(Exception):

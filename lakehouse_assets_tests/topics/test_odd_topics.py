@@ -13,17 +13,12 @@ from lakehouse_assets.lake.contract import (
     column,
 )
 from lakehouse_assets.lake.head import Head, Stamp
-from lakehouse_assets.lake.kafka import Topic, hour_of, now
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.position import RecordsLost, find_gap, position
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets_tests.lake.tables import (
-    admin,
-    make_topic,
-    notes,
-    send,
-)
+from lakehouse_assets.topics.kafka import Topic, hour_of, now
+from lakehouse_assets.topics.position import RecordsLost, find_gap, position
 from lakehouse_assets_tests.support import stored
+from lakehouse_assets_tests.topics.records import admin, make_topic, notes, send
 
 # --- Kafka
 
