@@ -10,8 +10,9 @@ analytics/  measures and features
 marts/      answers, named by entity and grain
 metadata/   what the lake says of itself: quarantine, watermarks, check history
 
-`lake/` is the engine that publishes each batch whole or not at all; `looks/` looks at tables as
-they stand; `orchestration/` shows tables, rules and offsets to Dagster as assets, checks and
-sensors; `services/` starts Kafka and Spark on a laptop; `definitions.py` puts it all together. To
-see how a table is made read `staging/stg_payment_charges.py` first.
+`lake/` is the engine that publishes each batch whole or not at all; `topics/` is Kafka's side of
+it; `looks/` looks at tables as they stand; `orchestration/` shows tables, rules and offsets to
+Dagster as assets, checks and sensors; `services/` starts Kafka and Spark on a laptop;
+`definitions.py` puts it all together. To see how a table is made read
+`staging/stg_payment_charges.py` first.
 """

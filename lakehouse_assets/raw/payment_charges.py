@@ -7,7 +7,7 @@ staging's business.
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets.raw.spelled import is_country, is_there, none_spelled
+from lakehouse_assets.raw.spelled import is_country, is_there, none_spelled, one_content
 
 SPELLED = (
     "customer_id", "currency", "failure_code", "failure_message", "card_brand", "card_country",
@@ -82,6 +82,7 @@ class PaymentCharges(RawTable):
             threshold=0.25,
         ),
     )
+    across = (one_content("payment_charges"),)
 
 
 payment_charges = raw_table(PaymentCharges, topic="payment_charges", group="payments")

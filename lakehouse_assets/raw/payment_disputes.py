@@ -6,7 +6,7 @@ nothing is refused; the rules here measure how dirty the feed is.
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets.raw.spelled import is_there
+from lakehouse_assets.raw.spelled import is_there, one_content
 
 
 class PaymentDisputes(RawTable):
@@ -49,6 +49,7 @@ class PaymentDisputes(RawTable):
             threshold=0.2,
         ),
     )
+    across = (one_content("payment_disputes"),)
 
 
 payment_disputes = raw_table(PaymentDisputes, topic="payment_disputes", group="payments")

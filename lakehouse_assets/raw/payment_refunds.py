@@ -6,7 +6,7 @@ cleaned and nothing is refused; the rules here measure how dirty the feed is.
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets.raw.spelled import is_one_of, is_there
+from lakehouse_assets.raw.spelled import is_one_of, is_there, one_content
 from lakehouse_assets.sources.payments.providers import REFUND_REASONS
 
 
@@ -46,6 +46,7 @@ class PaymentRefunds(RawTable):
             threshold=0.5,
         ),
     )
+    across = (one_content("payment_refunds"),)
 
 
 payment_refunds = raw_table(PaymentRefunds, topic="payment_refunds", group="payments")

@@ -6,7 +6,7 @@ the rules here measure how dirty the feed is.
 
 from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
 from lakehouse_assets.lake.table import raw_table
-from lakehouse_assets.raw.spelled import is_one_of, is_there
+from lakehouse_assets.raw.spelled import is_one_of, is_there, one_content
 from lakehouse_assets.sources.payments.providers import INTERVALS
 
 
@@ -54,6 +54,7 @@ class PaymentSubscriptions(RawTable):
             threshold=0.5,
         ),
     )
+    across = (one_content("payment_subscriptions"),)
 
 
 payment_subscriptions = raw_table(

@@ -1,5 +1,7 @@
 """What the raw rules of several tables look for, as SQL."""
 
+from lakehouse_assets.lake.contract import COMMIT, Across, RawTable
+
 WORDS = ("", "null", "none", "n/a", "nil")  # spellings of nothing, in lower case
 SHORT = 6  # bytes, within which nothing is spelled, a space or two around it
 
@@ -33,3 +35,17 @@ def is_there(column: str) -> str:
 def is_one_of(column: str, words: tuple[str, ...]) -> str:
     listed = ", ".join(f"'{word}'" for word in words)
     return f"{column} in ({listed}) or {spells_null(column)}"
+
+
+def one_content(topic: str) -> Across:
+    """Staging lets the greater content stand; here one sees how often it had to choose."""
+    ours = ", ".join([*RawTable.columns, COMMIT])
+    return Across(
+        "an_event_says_one_thing",
+        f"""select event_id, updated_at, count(distinct content) as contents from
+            (select event_id, updated_at, xxhash64(*) as content from
+             (select * except ({ours}) from raw.{topic} where _error is null))
+            where event_id is not null group by event_id, updated_at having contents > 1""",
+        "two records with one event id and one time of change are the same record",
+        threshold=0.05,
+    )

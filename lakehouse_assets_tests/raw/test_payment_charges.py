@@ -8,8 +8,8 @@ import pytest
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.raw.payment_charges import PaymentCharges, payment_charges
-from lakehouse_assets_tests.lake.tables import Row
-from lakehouse_assets_tests.support import broken_rules
+from lakehouse_assets_tests.lake.tables import Row, add
+from lakehouse_assets_tests.support import broken_across, broken_rules
 from lakehouse_assets_tests.topics.records import ARRIVED, ARRIVED_IN, parsed
 
 
@@ -63,3 +63,14 @@ def test_a_country_is_two_capital_letters(lake: Lake, said: str | None, is_good:
     (broken,) = broken_rules(lake, PaymentCharges, {"card_country": said, "currency": "EUR",
                                                     "billing_postal_code": "1"})  # fmt: skip
     assert ("country_codes" not in broken) == is_good
+
+
+def test_two_contents_of_one_event_show_and_repeated_ones_do_not(lake: Lake) -> None:
+    def record(offset: int, id: str, status: str) -> Row:
+        place = {"kafka_partition": 0, "kafka_offset": offset, "topic_generation": 0}
+        return place | {"event_id": id, "status": status, "updated_at": ARRIVED}
+
+    given = [record(n, *e) for n, e in enumerate([("e1", "a"), ("e1", "a"), ("e2", "a")])]
+    add(lake, payment_charges, *given, record(9, "e2", "b"), record(10, "e3", "b"))
+    (bad,) = broken_across(lake, payment_charges)["an_event_says_one_thing"]
+    assert (bad["event_id"], bad["contents"]) == ("e2", 2)
