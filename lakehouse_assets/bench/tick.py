@@ -8,21 +8,22 @@ import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
+from itertools import islice
 from statistics import median
 from typing import Any
 
-from confluent_kafka import TopicPartition
-from confluent_kafka.admin import AdminClient
-
 from lakehouse_assets import settings
+from lakehouse_assets.bench._group import forget
 from lakehouse_assets.bench._lab import Lab, catch_up, counting, doing, environment, lab, say
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.orchestration.sensors import Look, Source, look, sources
 from lakehouse_assets.services.dagster import Daemon, dagster_env
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import CHARGES, distinct_charges
+from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, distinct_charges, payments
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.topics.kafka import hour_of, now
 
@@ -30,6 +31,8 @@ GROUP = "payments"
 BATCH = 500_000  # rows of history in one batch
 RUN_S = 900
 PACE = 50  # small runs of a soak that are looked at together
+HALF_AN_HOUR = timedelta(minutes=30)
+A_CHARGE = 1.6  # events of all topics to one charge
 SMALL, LARGE, LONG = "small", "large", "long"
 
 
@@ -40,6 +43,7 @@ def run(
     times: int = 100,
     repeats: int = 5,
     seed: int = 7,
+    mixed: bool = False,
     soak: bool = False,
     soak_commits: int = 10_000,
     soak_new: int = 100,
@@ -47,33 +51,42 @@ def run(
 ) -> dict[str, Any]:
     """Time runs of `new` charges on a lake of `rows` over `days` and on one of `times` the rows.
 
-    The large lake has ten times the days at `times`=100 (its square root), so it has more days and
-    bigger days. `soak`: go on to `soak_commits` commits of `soak_new` charges each on one lake, and
-    time the same run at commit `soak_from` and at the last; takes hours. Ctrl-C ends it early, with
-    the figures so far.
+    `mixed`: events of all payment topics instead, dirt and all. The large lake has ten times the
+    days at `times`=100 (its square root), so it has more days and bigger days. `soak`: go on to
+    `soak_commits` commits of `soak_new` charges each on one lake, and time the same run at commit
+    `soak_from` and at the last; takes hours. Ctrl-C ends it early, with the figures so far.
     """
     with lab(Kafka(), Spark()) as place, environment(dict(dagster_env())):
         Daemon().prepare()  # the instance only; the daemon is not started
-        ensure_topic(CHARGES)
-        result = compare(place, new, rows, days, times, repeats, seed)
+        for topic in TOPICS if mixed else (CHARGES,):
+            ensure_topic(topic)
+        result = compare(place, new, rows, days, times, repeats, seed, mixed)
         if soak:
             result |= endure(place, new, soak_commits, soak_new, soak_from, repeats, seed)
     return result
 
 
 def compare(
-    place: Lab, new: int, rows: int, days: int, times: int, repeats: int, seed: int
+    place: Lab, new: int, rows: int, days: int, times: int, repeats: int, seed: int, mixed: bool
 ) -> dict[str, Any]:
     """Fill both lakes, then time runs in turns."""
     large_days = round(days * times**0.5)
-    _history(place, LARGE, seed, rows * times, large_days)
-    _forget()
-    _history(place, SMALL, seed + 1, rows, days)
+    make = _mixed if mixed else _charges
+    _history(place, LARGE, make(seed, rows * times, timedelta(large_days)), rows * times)
+    for topic in TOPICS if mixed else (CHARGES,):
+        forget(topic)
+    _history(place, SMALL, make(seed + (not mixed), rows, timedelta(days)), rows)
+    rounds = repeats + 2
+    fresh = _mixed(seed, rounds * new, rounds * HALF_AN_HOUR)
+    if mixed:  # the first of them tell of customers whom both lakes know, as if they were new
+        produce(islice(fresh, new))
+        with place.lake(SMALL, keep=True) as lake:
+            catch_up(lake, _source().tables)
     with place.lake(LARGE, keep=True) as lake:
         catch_up(lake, _source().tables)  # the small one's history, which is on the topic too
     seconds: dict[str, list[float]] = {SMALL: [], LARGE: []}
     for number in range(repeats + 1):
-        produce(_charges(seed + 2 + number, new, timedelta(minutes=30)))
+        produce(islice(fresh, new) if mixed else _charges(seed + 2 + number, new, HALF_AN_HOUR))
         for name in (SMALL, LARGE) if number % 2 else (LARGE, SMALL):
             with place.lake(name, keep=True):
                 took = _timed_run(_everything())
@@ -84,7 +97,7 @@ def compare(
     with place.lake(LARGE, keep=True) as lake:
         empty = _empty_tick(lake)
         lake_rows = lake.catalog.head("raw.payment_charges").rows
-    say(f"{new:,} new charges: {small:.2f} s on the small lake, {large:.2f} s on the large one")
+    say(f"{new:,} new events: {small:.2f} s on the small lake, {large:.2f} s on the large one")
     return {
         "small_s": round(small, 2),
         "large_s": round(large, 2),
@@ -104,7 +117,7 @@ def endure(
     """Many small commits on one lake, with maintenance; the same run timed early and at the end."""
     from dagster._core.errors import DagsterExecutionInterruptedError as Interrupted
 
-    _forget()
+    forget(CHARGES)
     begin = min(begin, commits)
     told, seconds = dict[int, float](), list[float]()
     with place.lake(LONG, keep=True), counting("soak", commits) as count:
@@ -153,7 +166,7 @@ def _endured(seconds: list[float], told: dict[int, float], commits: int) -> dict
 def _median_run(new: int, repeats: int, seed: int) -> float:
     seconds = []
     for number in range(repeats):
-        produce(_charges(seed + number, new, timedelta(minutes=30)))
+        produce(_charges(seed + number, new, HALF_AN_HOUR))
         seconds.append(_timed_run(_everything()))
     return median(seconds)
 
@@ -172,32 +185,24 @@ def _source() -> Source:
     return next(s for s in sources(tables()) if s.group == GROUP)
 
 
-def _charges(seed: int, count: int, span: timedelta) -> Any:
+def _charges(seed: int, count: int, span: timedelta) -> Iterator[Event]:
     """Distinct charges spread over the time up to now."""
     return distinct_charges(seed, count, datetime.now(timezone.utc) - span, span / count)
 
 
-def _history(place: Lab, name: str, seed: int, rows: int, days: int) -> None:
-    """Through Kafka and the real path, in few large batches, oldest charges first."""
-    span = timedelta(days=days)
-    begin, sent = datetime.now(timezone.utc) - span, 0
-    with doing(f"{name} lake: {rows:,} charges over {days} days"):
-        while sent < rows:
-            count = min(BATCH, rows - sent)
-            at = begin + span * (sent / rows)
-            produce(distinct_charges(seed * 100 + sent // BATCH, count, at, span / rows))
-            sent += count
+def _mixed(seed: int, count: int, span: timedelta) -> Iterator[Event]:
+    """Events of all topics, endless from the time span before now on, of which `count` fill it."""
+    begin = datetime.now(timezone.utc) - span
+    return payments(seed, None, begin, Dirt(oversized=0), interval=span / count * A_CHARGE)
+
+
+def _history(place: Lab, name: str, events: Iterator[Event], rows: int) -> None:
+    """Through Kafka and the real path, in few large batches, oldest first."""
+    with doing(f"{name} lake: {rows:,} events"):
+        for sent in range(0, rows, BATCH):
+            produce(islice(events, min(BATCH, rows - sent)))
             with place.lake(name, keep=True) as lake:
                 catch_up(lake, _source().tables)
-
-
-def _forget() -> None:
-    """Delete what the topic holds, so that the next lake begins after it."""
-    admin = AdminClient({"bootstrap.servers": settings.kafka_bootstrap()})
-    partitions = admin.list_topics(CHARGES, timeout=10).topics[CHARGES].partitions
-    everything = [TopicPartition(CHARGES, p, -1) for p in partitions]  # -1: up to the end
-    for done in admin.delete_records(everything).values():
-        done.result(30)
 
 
 def _partition(found: Look) -> str:

@@ -9,14 +9,16 @@ import psutil
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench import checks, freshness, ingest, tick
+from lakehouse_assets.bench import checks, freshness, ingest, payments, tick
+from lakehouse_assets.bench._group import the_tables
 from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
 from lakehouse_assets.cli import main
 from lakehouse_assets.services.host import ServiceError, alive
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.service import Service
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import CHARGES
+from lakehouse_assets.sources.payments import CHARGES, TOPICS
+from lakehouse_assets.sources.produce import ensure_topic
 from lakehouse_assets_tests.support import fresh_topic
 
 
@@ -48,6 +50,18 @@ def test_thirty_rules_a_third_patterns_agree_with_pandera(place: Lab) -> None:
     assert "amount_not_negative" in result["broken"]
     assert "card_last4_well_formed" not in result["broken"]
     assert {"added_pct", "ours_s", "pandera_s"} <= set(result)
+
+
+def test_payments_go_through_every_table_and_each_is_told_of(place: Lab) -> None:
+    for topic in TOPICS:
+        fresh_topic(topic)
+        ensure_topic(topic)
+    payments._sent(7, 600, days=1)
+    with place.lake("measured") as lake:
+        result = payments._measured(place, lake, 600)
+        assert set(result["by_asset"]) == {t.name for t in the_tables()}
+        assert lake.catalog.head("marts.payments_daily").rows > 0
+    assert {"rows", "events_per_s", "cpu_s_per_million", "peak_mb"} <= set(result)
 
 
 def test_a_record_is_visible_with_the_first_state_of_the_mart_that_covers_its_offset() -> None:
