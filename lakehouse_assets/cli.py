@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from lakehouse_assets import settings
-from lakehouse_assets.commands import data, demo, generate, measure, quarantine, stack
+from lakehouse_assets.commands import data, demo, generate, measure, quarantine, query, stack
 
 
 class Commands(click.Group):
@@ -41,7 +41,7 @@ def main() -> None:
     os.environ.update(settings.reaching_ourselves(os.environ))
 
 
-for family in (demo, stack, generate, data, quarantine, measure):
+for family in (demo, stack, generate, query, data, quarantine, measure):
     for command in family.COMMANDS:
         main.add_command(command)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from pyspark.sql import DataFrame
 
-from lakehouse_assets import definitions
+from lakehouse_assets import definitions, settings
 from lakehouse_assets.bench import _lab
 from lakehouse_assets.commands import common, glance
 from lakehouse_assets.commands.readback import read_back
@@ -141,6 +141,13 @@ def test_a_query_reads_and_never_writes(filled: Lake) -> None:
         "query", f"with x as (select 1) insert into {MART} select * from x"
     )
     assert filled.catalog.head(MART) == before
+
+
+def test_a_saved_query_is_answered_as_a_typed_one(filled: Lake) -> None:
+    file = settings.ROOT / "deploy/queries/charges_by_provider_and_status.sql"
+    found = last_line(said("query", "--file", str(file), "--json"))
+    counted = sum(row["transaction_count"] for row in found["rows"])
+    assert counted == len(stored("semantic.payments")) > 200
 
 
 def test_a_wrong_query_gets_a_short_answer(filled: Lake) -> None:

@@ -50,15 +50,14 @@ def against_truth(
 ) -> list[Compared]:
     """All tables that have a truth, and the log of checks, of which only uniqueness is known."""
     tell(f"computing what {len(records):,} records must become")
-    expected = truth.expected(records)
-    first_hour = settings.first_hour()
+    expected = truth.expected(records, settings.first_hour())
     bytes_of = {(truth.RAW[r.topic], r.partition, r.offset): r for r in records}
     found = []
     for name, key in truth.KEYS.items():
         tell(f"comparing {name}")
         wanted, read = expected[name], _public
         if name in truth.RAW.values():
-            wanted = [_raw_expected(name, row, bytes_of, first_hour) for row in wanted]
+            wanted = [_raw_expected(name, row, bytes_of) for row in wanted]
             read = _raw_found
         elif name == truth.QUARANTINE:
             read = _quarantine_found
@@ -117,18 +116,13 @@ def _raw_found(row: Row) -> Row:
     return _public(row) | {"error": row["_error"], "payload": row["_payload"]}
 
 
-def _raw_expected(
-    name: str, row: Row, records: dict[Key, truth.Delivered], first_hour: datetime
-) -> Row:
-    """With what raw adds: when it arrived, its hour, the bytes where they are kept."""
+def _raw_expected(name: str, row: Row, records: dict[Key, truth.Delivered]) -> Row:
+    """With what raw adds: the topic's incarnation, the bytes where they are kept."""
     record = records[name, row["kafka_partition"], row["kafka_offset"]]
     kept = {n: v for n, v in row.items() if n != "has_unknown_fields"}
-    hour = record.arrived_at.replace(minute=0, second=0, microsecond=0)
     return kept | {
         "payload": record.value if row["error"] or row["has_unknown_fields"] else None,
         "topic_generation": 0,
-        "arrived_at": record.arrived_at,
-        "ingest_hour": max(hour, first_hour),
     }
 
 

@@ -67,10 +67,11 @@ class Scope:
 
     kind `newest`: per key the greatest by `by`, then by content, wins; the row stored here
     stands for all earlier versions. kind `keys`: everything about the touched keys is computed
-    again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`. kind
-    `all`: cannot prune; everything is computed again. kind `log`: rows about the lake's own
-    commits, added once and never changed. A key's `at` must never change: that is what lets both
-    sides skip the rest of the table; without `at` nothing is skipped.
+    again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`; kind
+    `hours`: for its hours. kind `all`: cannot prune; everything is computed again. kind `log`:
+    rows about the lake's own commits, added once and never changed. A key's `at` must never
+    change: that is what lets both sides skip the rest of the table; without `at` nothing is
+    skipped.
 
     Rows that share the columns `together` are computed together, from those parents' rows that
     share them too (in parents that have such columns). What happens at an instant touches rows up
@@ -97,6 +98,10 @@ def recompute_keys(
 
 def recompute_days(*, at: str, on: str) -> Scope:
     return Scope("days", at=at, on=on)
+
+
+def recompute_hours(*, at: str) -> Scope:
+    return Scope("hours", at=at)
 
 
 def recompute_all() -> Scope:

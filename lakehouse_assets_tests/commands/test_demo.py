@@ -13,7 +13,7 @@ ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
     "marts.payments_daily", "semantic.payment_ledger", "marts.merchant_revenue_daily",
-    "metadata.quarantine",
+    "analytics.payment_quality_hourly", "analytics.payment_quality_daily", "metadata.quarantine",
 }  # fmt: skip
 
 

@@ -7,19 +7,27 @@ Decimal, and rows come sorted by their key.
 
 from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime, timedelta
+from datetime import datetime, timedelta, timezone
 from typing import NamedTuple
 from zlib import crc32
 
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
-from lakehouse_assets.sources.payments.truth import ledger, payments, raw, rules, staging
+from lakehouse_assets.sources.payments.truth import (
+    ledger,
+    payments,
+    quality,
+    raw,
+    rules,
+    staging,
+)
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
 
-BEYOND = (payments, ledger)  # what is made of staging, each from what stands before it
+BEYOND = (payments, ledger, quality)  # made of staging, each from what stands before it
 
+LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 QUARANTINE = "metadata.quarantine"
 PLACE = ("kafka_partition", "kafka_offset")
 RAW = {shape.topic: f"raw.{shape.topic}" for shape in SHAPES}
@@ -61,8 +69,11 @@ def delivered(
     return records
 
 
-def expected(records: Iterable[Delivered]) -> Truth:
-    """The rows of every table; the order of the records does not matter, their offsets say it."""
+def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> Truth:
+    """The rows of every table; the order of the records does not matter, their offsets say it.
+
+    `first_hour`: the lake's first, which takes everything older.
+    """
     truth: Truth = {name: [] for name in KEYS}
     accepted: dict[str, list[Row]] = {topic: [] for topic in RAW}
     for record in sorted(records, key=lambda record: record[:3]):
@@ -70,7 +81,8 @@ def expected(records: Iterable[Delivered]) -> Truth:
         place = {"kafka_partition": record.partition, "kafka_offset": record.offset}
         parsed = raw.parse(topic, record.value)
         unknown = {"error": parsed.error, "has_unknown_fields": parsed.has_unknown_fields}
-        truth[table].append(place | unknown | _keyed(record) | parsed.row)
+        arrival = {"arrived_at": record.arrived_at, "ingest_hour": _hour(record, first_hour)}
+        truth[table].append(place | arrival | unknown | _keyed(record) | parsed.row)
         if parsed.error:
             stage, reason = "parse", parsed.error
         else:
@@ -86,6 +98,10 @@ def expected(records: Iterable[Delivered]) -> Truth:
     for part in BEYOND:
         truth |= part.tables(truth)
     return truth
+
+
+def _hour(record: Delivered, first: datetime) -> datetime:
+    return max(record.arrived_at.replace(minute=0, second=0, microsecond=0), first)
 
 
 def _keyed(record: Delivered) -> Row:

@@ -48,6 +48,7 @@ def test_a_record_that_is_no_event_is_an_error_with_empty_columns(
     truth = expected([Delivered(CHARGES, 0, 0, NOON, None, record)])
     (row,) = truth[RAW[CHARGES]]
     assert row.pop("error") == error
+    assert {row.pop("arrived_at"), row.pop("ingest_hour")} == {NOON}
     assert {row.pop("kafka_partition"), row.pop("kafka_offset")} == {0}
     assert row.pop("has_unknown_fields") is False
     assert set(row.values()) == {None}
