@@ -66,14 +66,16 @@ class Scope:
     at: str = ""
     by: str = ""
     on: str = ""
+    together: tuple[str, ...] = ()
+    reach: str = ""
 
 
 def newest(*, by: str, at: str) -> Scope:
     return Scope("newest", at=at, by=by)
 
 
-def recompute_keys(*, at: str) -> Scope:
-    return Scope("keys", at=at)
+def recompute_keys(*, at: str, by: tuple[str, ...] = (), reach: str = "") -> Scope:
+    return Scope("keys", at=at, together=by, reach=reach)
 
 
 def recompute_days(*, at: str, on: str) -> Scope:
