@@ -13,12 +13,12 @@ from zlib import crc32
 
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
-from lakehouse_assets.sources.payments.truth import payments, raw, rules, staging
+from lakehouse_assets.sources.payments.truth import history, payments, raw, revenue, rules, staging
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
 
-BEYOND = (payments,)  # what is made of staging, each from what stands before it
+BEYOND = (payments, history, revenue)  # what is made of staging, each from what stands before it
 
 QUARANTINE = "metadata.quarantine"
 PLACE = ("kafka_partition", "kafka_offset")
