@@ -71,19 +71,9 @@ def compare(
 ) -> dict[str, Any]:
     """Fill both lakes, then time runs in turns."""
     large_days = round(days * times**0.5)
-    make = _mixed if mixed else _charges
-    _history(place, LARGE, make(seed, rows * times, timedelta(large_days)), rows * times)
-    for topic in TOPICS if mixed else (CHARGES,):
-        forget(topic)
-    _history(place, SMALL, make(seed + (not mixed), rows, timedelta(days)), rows)
     rounds = repeats + 2
-    fresh = _mixed(seed, rounds * new, rounds * HALF_AN_HOUR)
-    if mixed:  # the first of them tell of customers whom both lakes know, as if they were new
-        produce(islice(fresh, new))
-        with place.lake(SMALL, keep=True) as lake:
-            catch_up(lake, _source().tables)
-    with place.lake(LARGE, keep=True) as lake:
-        catch_up(lake, _source().tables)  # the small one's history, which is on the topic too
+    fresh = _mixed(seed, rounds * new, rounds * HALF_AN_HOUR) if mixed else iter(())
+    _fill(place, rows, days, times, large_days, seed, fresh, new if mixed else 0)
     seconds: dict[str, list[float]] = {SMALL: [], LARGE: []}
     for number in range(repeats + 1):
         produce(islice(fresh, new) if mixed else _charges(seed + 2 + number, new, HALF_AN_HOUR))
@@ -194,6 +184,24 @@ def _mixed(seed: int, count: int, span: timedelta) -> Iterator[Event]:
     """Events of all topics, endless from the time span before now on, of which `count` fill it."""
     begin = datetime.now(timezone.utc) - span
     return payments(seed, None, begin, Dirt(oversized=0), interval=span / count * A_CHARGE)
+
+
+def _fill(
+    place: Lab, rows: int, days: int, times: int, large_days: int, seed: int,
+    fresh: Iterator[Event], first: int,
+) -> None:  # fmt: skip
+    """Both histories. `first`: so many fresh events tell, as if they were new, of customers whom
+    both lakes know; they belong to the history, too.
+    """
+    make = _mixed if first else _charges
+    _history(place, LARGE, make(seed, rows * times, timedelta(large_days)), rows * times)
+    for topic in TOPICS if first else (CHARGES,):
+        forget(topic)
+    _history(place, SMALL, make(seed + (not first), rows, timedelta(days)), rows)
+    produce(islice(fresh, first))
+    for name in (SMALL, LARGE):  # the large one takes the small one's too: it is on the topics
+        with place.lake(name, keep=True) as lake:
+            catch_up(lake, _source().tables)
 
 
 def _history(place: Lab, name: str, events: Iterator[Event], rows: int) -> None:

@@ -36,9 +36,7 @@ column = Column  # in a contract it reads as a declaration
 
 @dataclass(frozen=True)
 class Rule:
-    """Something that must hold for a row: `sql` is true for a good one (and for one it cannot
-    judge: NULL).
-    """
+    """Something that must hold for a row: `sql` is true for a good one, or cannot judge: NULL."""
 
     name: str
     sql: str
@@ -70,12 +68,10 @@ class Scope:
     again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`; kind
     `hours`: for its hours. kind `all`: cannot prune; everything is computed again. kind `log`:
     rows about the lake's own commits, added once and never changed. A key's `at` must never
-    change: that is what lets both sides skip the rest of the table; without `at` nothing is
-    skipped.
+    change: by it both sides skip the rest of the table; without it nothing is skipped.
 
-    Rows that share the columns `together` are computed together, from those parents' rows that
-    share them too (in parents that have such columns). What happens at an instant touches rows up
-    to `reach` after it, and no later ones.
+    Rows that share the columns `together` are computed together, of parents' rows that share them
+    too. What happens at an instant touches rows up to `reach` after it.
     """
 
     kind: str

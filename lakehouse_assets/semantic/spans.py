@@ -6,7 +6,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from lakehouse_assets.lake.contract import Rule, Table, column
+from lakehouse_assets.lake.contract import Across, Rule, Table, column
 
 
 class History(Table):
@@ -24,6 +24,26 @@ class History(Table):
     rules: ClassVar[tuple[Rule, ...]] = (
         Rule("ends_after_it_begins", "valid_to_at > valid_from_at", "a version lasts"),
         Rule("current_is_open", "is_current = (valid_to_at is null)", "what is current has no end"),
+    )
+
+
+def unbroken(table: str, key: str) -> tuple[Across, ...]:
+    """What only all versions of a key can tell."""
+    following = f"lead(valid_from_at) over (partition by {key} order by valid_from_at)"
+    return (
+        Across(
+            "no_gap_no_overlap",
+            f"""select {key}, valid_from_at, valid_to_at, next_at from
+                (select *, {following} as next_at from {table})
+                where not valid_to_at <=> next_at""",
+            "a version ends where the next one begins",
+        ),
+        Across(
+            "one_current_row",
+            f"""select {key}, count_if(is_current) as current_rows from {table}
+                group by {key} having current_rows != 1""",
+            "of each key one version is so still",
+        ),
     )
 
 

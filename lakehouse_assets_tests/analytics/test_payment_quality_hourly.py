@@ -3,8 +3,6 @@
 from collections import Counter
 from datetime import datetime, timedelta, timezone
 
-from lakehouse_assets.lake.kafka import now
-from lakehouse_assets.lake.parse import iso, naive
 from pyspark.sql import DataFrame
 
 from lakehouse_assets.analytics.payment_quality_hourly import payment_quality_hourly
@@ -13,10 +11,12 @@ from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Change, publish
+from lakehouse_assets.lake.scope import iso, naive
 from lakehouse_assets.sources.payments import FIRST_DAY, Dirt, payments
 from lakehouse_assets.sources.payments.truth import delivered, expected
 from lakehouse_assets.sources.payments.truth.quality import HOURLY
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.lake.tables import HOUR, Row, result
 from lakehouse_assets_tests.support import fresh_topic, rows, same_rows, stored
 from lakehouse_assets_tests.topics.records import ingest

@@ -14,10 +14,12 @@ from zlib import crc32
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
 from lakehouse_assets.sources.payments.truth import (
+    history,
     ledger,
     payments,
     quality,
     raw,
+    revenue,
     rules,
     staging,
 )
@@ -25,7 +27,8 @@ from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
 
-BEYOND = (payments, ledger, quality)  # made of staging, each from what stands before it
+# What is made of staging, each from what stands before it.
+BEYOND = (payments, ledger, history, revenue, quality)
 
 LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 QUARANTINE = "metadata.quarantine"
