@@ -21,6 +21,12 @@ def refusals(table: LakeTable, raw: "DataFrame") -> "DataFrame":
     return judged.withColumn("reason", reason).where(f"not {_good(table.contract)}")
 
 
+def good(table: LakeTable, raw: "DataFrame") -> "DataFrame":
+    """All the rows that a refusing table's transform makes and accepts, not only the winners."""
+    arg = next(iter(table.parents))
+    return accept(table, transformed(table, {arg: raw}), watch=False)[0]
+
+
 def _good(contract: type[Table]) -> str:
     """SQL: the row breaks no rule that would set it aside."""
     return f"((_broken & {quality.refusing(contract.all_rules())}L) = 0L)"

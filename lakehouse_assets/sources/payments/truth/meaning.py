@@ -5,7 +5,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from lakehouse_assets.sources.payments.providers import CURRENCIES, IN_MINOR_UNITS, Meanings
-from lakehouse_assets.sources.payments.truth.raw import Row
+from lakehouse_assets.sources.payments.truth.raw import CENT, Row
 
 Tables = dict[str, list[Row]]
 
@@ -31,6 +31,16 @@ def minor_units(row: Row, amount: Decimal) -> Decimal | None:
         return amount
     digits = CURRENCIES.get(row["currency"] or "")
     return None if digits is None else amount * 10**digits
+
+
+def units(row: Row, amount: Decimal) -> Decimal | None:
+    """In units of the row's currency, to the cent; None where only a known one could tell."""
+    if row["provider"] in IN_MINOR_UNITS:
+        digits = CURRENCIES.get(row["currency"] or "")
+        if digits is None:
+            return None
+        amount = amount / 10**digits
+    return amount.quantize(CENT, ROUND_HALF_UP)
 
 
 def whole(minor: Decimal | None) -> int | None:

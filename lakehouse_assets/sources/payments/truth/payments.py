@@ -9,13 +9,13 @@ from lakehouse_assets.sources.payments.providers import (
     CHARGE_STATUSES,
     CURRENCIES,
     FAILURES,
-    IN_MINOR_UNITS,
 )
 from lakehouse_assets.sources.payments.truth.meaning import (
     Tables,
     meant,
     minor_units,
     newest,
+    units,
     whole,
 )
 from lakehouse_assets.sources.payments.truth.raw import CENT, Row
@@ -56,15 +56,11 @@ def _then(row: Row, history: list[Row], columns: dict[str, str]) -> Row:
 
 def _payment(row: Row) -> Row:
     digits = CURRENCIES.get(row["currency"] or "")
-    said, amount = row["provider_amount"], None
-    if row["provider"] not in IN_MINOR_UNITS:
-        amount = said
-    elif digits is not None:
-        amount = said / 10**digits
+    said = row["provider_amount"]
     return row | {
         "status": meant(CHARGE_STATUSES, row["provider"], row["provider_status"]),
         "failure_category": meant(FAILURES, row["provider"], row["failure_code"]),
-        "amount": None if amount is None else amount.quantize(CENT, ROUND_HALF_UP),
+        "amount": units(row, said),
         "amount_minor": whole(minor_units(row, said)),
         "currency_exponent": digits,
     }
