@@ -12,7 +12,7 @@ from lakehouse_assets_tests.support import fresh_topic
 ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
-    "marts.payments_daily", "metadata.quarantine",
+    "analytics.provider_performance_hourly", "marts.payments_daily", "metadata.quarantine",
 }  # fmt: skip
 
 

@@ -13,13 +13,20 @@ from zlib import crc32
 
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
-from lakehouse_assets.sources.payments.truth import disputes, payments, raw, rules, staging
+from lakehouse_assets.sources.payments.truth import (
+    disputes,
+    payments,
+    performance,
+    raw,
+    rules,
+    staging,
+)
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
 
 # What is made of staging, each from what stands before it.
-BEYOND = (payments, disputes)
+BEYOND = (payments, disputes, performance)
 
 QUARANTINE = "metadata.quarantine"
 PLACE = ("kafka_partition", "kafka_offset")
