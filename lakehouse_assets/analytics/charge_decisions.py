@@ -76,11 +76,12 @@ def transform(charges: DataFrame) -> DataFrame:
 
 def _heard(raw: DataFrame) -> DataFrame:
     """Every good delivery, cleaned, as far as features look at it."""
+    status = meant(CHARGE_STATUSES, "provider", "provider_status")
     said = {
         "amount": F.expr(units("provider_amount", "provider", "currency")),
         "card": F.expr("coalesce(payment_method_id, card_brand || card_last4)"),
         "country": F.col("card_country"),
-        "is_failed": F.expr(f"{meant(CHARGE_STATUSES, 'provider', 'provider_status')} <=> 'failed'"),
+        "is_failed": F.expr(f"{status} <=> 'failed'"),
         "at": F.unix_micros("created_at"),
     }
     cleaned = good(stg_payment_charges, raw).withColumns(said)

@@ -1,9 +1,10 @@
 """analytics.fraud_training_set: one row per charge, its features as they were known, and its label.
 
-What a fraud model is trained on. The features are those of charge_decisions, which saw nothing that
-arrived after the decision; the label is hindsight, and may be: whether the charge was disputed and
-the dispute lost within sixty days. Until `label_final_at` a label of false may still become true:
-train on rows before it. A dispute of an unknown charge labels nothing. Nothing is sampled or scaled.
+What a fraud model is trained on. The features are those of charge_decisions, which saw nothing
+that arrived after the decision; the label is hindsight, and may be: whether the charge was
+disputed and the dispute lost within sixty days. Until `label_final_at` a label of false may still
+become true: train on rows that are past it. A dispute of an unknown charge labels nothing. Nothing
+is sampled or scaled.
 """
 
 from pyspark.sql import DataFrame
@@ -29,9 +30,10 @@ class FraudTrainingSet(ChargeDecisions):
 
 
 def transform(decisions: DataFrame, disputes: DataFrame) -> DataFrame:
-    lost = disputes.where("status = 'lost'").groupBy("charge_id").agg(F.min("closed_at").alias("at"))
+    lost = disputes.where("status = 'lost'").groupBy("charge_id")
+    ended = lost.agg(F.min("closed_at").alias("at"))
     final = F.expr(f"created_at + {WITHIN}")
-    return decisions.join(lost, "charge_id", how="left").select(
+    return decisions.join(ended, "charge_id", how="left").select(
         F.expr(f"coalesce(at <= created_at + {WITHIN}, false)").alias("is_lost_within_60_days"),
         final.alias("label_final_at"),
         *ChargeDecisions.columns,

@@ -12,8 +12,10 @@ from lakehouse_assets_tests.support import fresh_topic
 ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
-    "marts.payments_daily", "semantic.payment_ledger", "marts.merchant_revenue_daily",
-    "analytics.payment_quality_hourly", "analytics.payment_quality_daily", "metadata.quarantine",
+    "semantic.payment_ledger", "analytics.payment_quality_hourly", "analytics.charge_decisions",
+    "analytics.payment_quality_daily", "analytics.provider_performance_hourly",
+    "analytics.fraud_training_set", "marts.payments_daily", "marts.merchant_revenue_daily",
+    "metadata.quarantine",
 }  # fmt: skip
 
 

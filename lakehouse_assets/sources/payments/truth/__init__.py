@@ -14,21 +14,24 @@ from zlib import crc32
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
 from lakehouse_assets.sources.payments.truth import (
+    disputes,
     history,
     ledger,
     payments,
+    performance,
     quality,
     raw,
     revenue,
     rules,
     staging,
+    training,
 )
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
 
 # What is made of staging, each from what stands before it.
-BEYOND = (payments, ledger, history, revenue, quality)
+BEYOND = (payments, ledger, history, revenue, disputes, performance, training, quality)
 
 LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 QUARANTINE = "metadata.quarantine"

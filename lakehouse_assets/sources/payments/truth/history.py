@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
-from lakehouse_assets.sources.payments.providers import CURRENCIES, IN_MINOR_UNITS
-from lakehouse_assets.sources.payments.truth.meaning import Tables, minor_units, whole
-from lakehouse_assets.sources.payments.truth.raw import CENT, Row
+from lakehouse_assets.sources.payments.truth.meaning import Tables, minor_units, units, whole
+from lakehouse_assets.sources.payments.truth.raw import Row
 from lakehouse_assets.sources.payments.truth.staging import orderable
 
 CUSTOMERS, MERCHANTS = "semantic.customers", "semantic.merchants"
@@ -62,21 +61,11 @@ def _subscription(life: list[Row]) -> Iterable[Row]:
         yield {name: value for name, value in row.items() if name not in WITHOUT} | {
             "is_after_cancel": canceled,
             "is_paying": paying,
-            "plan_amount": _units(row),
+            "plan_amount": units(priced, row["provider_plan_amount"]),
             "plan_amount_minor": minor,
             "monthly_amount_minor": _monthly(row, minor) if paying else _unpaid(row, canceled),
         }
         canceled = canceled or row["status"] == "canceled"
-
-
-def _units(row: Row) -> Decimal | None:
-    said, digits = row["provider_plan_amount"], CURRENCIES.get(row["plan_currency"] or "")
-    if row["provider"] in IN_MINOR_UNITS:
-        if digits is None:
-            return None
-        said = said / 10**digits
-    amount: Decimal = said.quantize(CENT, ROUND_HALF_UP)
-    return amount
 
 
 def _monthly(row: Row, minor: int | None) -> int | None:

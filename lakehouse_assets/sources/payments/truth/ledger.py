@@ -2,13 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from decimal import ROUND_HALF_UP, Decimal
+from decimal import Decimal
 from typing import Any
 
 from lakehouse_assets.sources.payments.providers import (
     CURRENCIES,
     DISPUTE_STATUSES,
-    IN_MINOR_UNITS,
     REFUND_STATUSES,
 )
 from lakehouse_assets.sources.payments.truth.meaning import (
@@ -16,6 +15,7 @@ from lakehouse_assets.sources.payments.truth.meaning import (
     meant,
     minor_units,
     newest,
+    units,
     whole,
 )
 from lakehouse_assets.sources.payments.truth.payments import PAYMENTS
@@ -51,24 +51,17 @@ def _movements(staged: Tables) -> Iterable[Row]:
 
 
 def _movement(kind: str, thing: str, word: Row, sign: int) -> Row:
-    minor, units = whole(minor_units(word, word["provider_amount"])), _units(word)
+    said_amount = word["provider_amount"]
+    minor, amount = whole(minor_units(word, said_amount)), units(word, said_amount)
     said = ("charge_id", "provider", "merchant_id", "customer_id", "currency", "created_at")
     return {
         "movement_id": f"{kind}:{word[thing]}",
         "kind": kind,
         **{name: word[name] for name in said},
-        "amount": None if units is None else (sign * units).quantize(CENT, ROUND_HALF_UP),
+        "amount": None if amount is None else sign * amount,
         "amount_minor": None if minor is None else sign * minor,
         "moved_at": word["updated_at"],
     }
-
-
-def _units(word: Row) -> Decimal | None:
-    said: Decimal = word["provider_amount"]
-    if word["provider"] not in IN_MINOR_UNITS:
-        return said
-    digits = CURRENCIES.get(word["currency"] or "")
-    return None if digits is None else said / 10**digits
 
 
 def _revenue(ledger: Iterable[Row]) -> list[Row]:
