@@ -75,9 +75,10 @@ def check_other_readers(name: str) -> None:
     """The table holds rows that were replaced: every reader must leave out the old ones."""
     catalog = SqlCatalog(settings.CATALOG, uri=settings.catalog_uri())
     table = catalog.load_table(name)
-    arrow = table.scan(selected_fields=("event_id", "amount", "updated_at")).to_arrow()
-    want = sorted(zip(arrow["event_id"].to_pylist(), arrow["amount"].to_pylist(), strict=True))
-    over_arrow = duckdb.sql("select event_id, amount from arrow").fetchall()
-    lazily = polars.scan_iceberg(table).select("event_id", "amount").collect()
+    arrow = table.scan(selected_fields=("event_id", "provider_amount", "updated_at")).to_arrow()
+    said = [arrow[name].to_pylist() for name in ("event_id", "provider_amount")]
+    want = sorted(zip(*said, strict=True))
+    over_arrow = duckdb.sql("select event_id, provider_amount from arrow").fetchall()
+    lazily = polars.scan_iceberg(table).select("event_id", "provider_amount").collect()
     assert sorted(over_arrow) == want
     assert sorted(lazily.rows()) == want
