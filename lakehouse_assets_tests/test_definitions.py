@@ -15,6 +15,7 @@ from dagster._core.instance.config import dagster_instance_config
 
 from lakehouse_assets import settings
 from lakehouse_assets.definitions import defs, tables
+from lakehouse_assets.orchestration.asset import to_assets
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets_tests.support import lake_in
 
@@ -39,6 +40,16 @@ def test_every_table_is_an_asset_and_every_asset_a_table_or_a_topic() -> None:
     keys = {".".join(k.path) for k in defs.resolve_asset_graph().get_all_asset_keys()}
     topics = {f"kafka.{t.topic}" for t in tables().values() if t.topic}
     assert keys == set(tables()) | topics
+
+
+def test_what_is_told_of_raw_records_beside_the_marts_comes_after_them() -> None:
+    later = {
+        ".".join(asset.key.path)
+        for asset in to_assets(tables())
+        if int(asset.op.tags["dagster/priority"]) < 0
+    }
+    assert "analytics.payment_quality_hourly" in later
+    assert all(name.startswith(("analytics.payment_quality_", "metadata.")) for name in later)
 
 
 def test_every_check_has_a_table_and_every_table_checks() -> None:

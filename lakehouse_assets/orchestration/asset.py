@@ -158,8 +158,11 @@ def _materialize(
 
 
 def _priority(table: LakeTable) -> str:
-    """Marts before tables about the lake; of those the ones that tell of commits at the end."""
-    return "-2" if table.source else "-1" if table.layer == METADATA else "0"
+    """Marts before what is told of raw's records beside them, which could else go first; what tells
+    of commits at the end.
+    """
+    of_records = not table.hourly and any(parent.topic for parent in table.parents.values())
+    return "-2" if table.source else "-1" if of_records or table.layer == METADATA else "0"
 
 
 def _deps(table: LakeTable) -> list[dg.AssetKey]:
