@@ -13,6 +13,7 @@ ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
     "marts.payments_daily", "semantic.payment_ledger", "marts.merchant_revenue_daily",
+    "analytics.customer_risk_features", "marts.fraud_watchlist",
     "metadata.quarantine",
 }  # fmt: skip
 

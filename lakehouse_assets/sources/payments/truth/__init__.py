@@ -13,12 +13,12 @@ from zlib import crc32
 
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
-from lakehouse_assets.sources.payments.truth import ledger, payments, raw, rules, staging
+from lakehouse_assets.sources.payments.truth import features, ledger, payments, raw, rules, staging
 from lakehouse_assets.sources.payments.truth.raw import Row
 
 Truth = dict[str, list[Row]]  # table: its rows
 
-BEYOND = (payments, ledger)  # what is made of staging, each from what stands before it
+BEYOND = (payments, ledger, features)  # what is made of staging, each from what stands before it
 
 QUARANTINE = "metadata.quarantine"
 PLACE = ("kafka_partition", "kafka_offset")
