@@ -15,6 +15,7 @@ OF_CHARGES = {
     "semantic.payment_ledger", "analytics.payment_quality_hourly", "analytics.charge_decisions",
     "analytics.payment_quality_daily", "analytics.provider_performance_hourly",
     "analytics.fraud_training_set", "marts.payments_daily", "marts.merchant_revenue_daily",
+    "analytics.customer_risk_features", "marts.fraud_watchlist",
     "metadata.quarantine",
 }  # fmt: skip
 

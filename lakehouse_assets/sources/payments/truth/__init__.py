@@ -15,6 +15,7 @@ from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments.record import SHAPES
 from lakehouse_assets.sources.payments.truth import (
     disputes,
+    features,
     history,
     ledger,
     payments,
@@ -31,7 +32,9 @@ from lakehouse_assets.sources.payments.truth.raw import Row
 Truth = dict[str, list[Row]]  # table: its rows
 
 # What is made of staging, each from what stands before it.
-BEYOND = (payments, ledger, history, revenue, disputes, performance, training, quality)
+BEYOND = (
+    payments, ledger, history, revenue, disputes, performance, features, training, quality,
+)  # fmt: skip
 
 LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
 QUARANTINE = "metadata.quarantine"
