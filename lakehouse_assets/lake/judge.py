@@ -45,7 +45,7 @@ def tally(
 
 
 def problems(
-    change: "Change", counted: dict[str, int], tally: dict[str, Any], summary: dict[str, str]
+    change: "Change", counted: dict[str, int], summary: dict[str, str], gone: int
 ) -> list[str]:
     """The invariants; each says what was expected and what was found."""
     found = []
@@ -54,7 +54,6 @@ def problems(
     added = int(summary.get("added-records", 0))
     if counted["stored"] != added:
         found.append(f"accounting: {counted['stored']} rows were meant, {added} were written")
-    gone = dropped(summary)
     if change.mode == "merge" and counted["removed"] != gone:
         found.append(f"key not unique: {counted['removed']} rows were to be replaced, {gone} were")
     return found

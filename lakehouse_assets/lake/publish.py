@@ -79,7 +79,10 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
         counted = _trusted(lake, contract, branch, head, change, counted, summary)
         tally = judge.tally(contract, head, change, counted)
-        problems = judge.problems(change, counted, tally, summary)
+        gone = judge.dropped(summary)
+        if change.mode == "merge" and gone != counted["removed"]:  # it may count a delete twice
+            gone = _dropped(lake, head, branch, counted["stored"])
+        problems = judge.problems(change, counted, summary, gone)
     waypoint.passed("judge", head.name)
     if problems:
         held = lake.catalog.hold(head.name, branch, "; ".join(problems))
@@ -128,6 +131,11 @@ def _trusted(
         counted = counted | _recount(lake, contract, branch, change)
         change.carry = change.carry and contract.refuses  # else: the whole partition or table
     return counted
+
+
+def _dropped(lake: Lake, head: Head, branch: str, added: int) -> int:
+    """How many of the rows that stood are gone, by looking at them."""
+    return lake.at(head).count() + added - lake.spark.table(full_name(head.name, branch)).count()
 
 
 def _meant(change: Change) -> dict[str, int]:

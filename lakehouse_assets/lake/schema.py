@@ -109,7 +109,8 @@ def properties(contract: type[Table]) -> dict[str, str]:
     if "kafka_offset" in contract.columns:  # raw: an event's own time skips files too
         skipped_by |= {n for n, c in contract.columns.items() if c.type == "timestamp"}
     modes = {f"write.{verb}.mode": "merge-on-read" for verb in ("merge", "delete", "update")}
-    spread = {f"write.{verb}distribution-mode": "none" for verb in ("", "merge.", "delete.")}
+    # Two tasks that delete from one file would each repeat its older deletes, and count them twice.
+    spread = {"write.distribution-mode": "none", "write.merge.distribution-mode": "hash"}
     return {
         "format-version": "2",
         **modes,
@@ -135,6 +136,11 @@ def evolve(table: IcebergTable, contract: type[Table]) -> None:
     anything else.
     """
     present, wanted = table.schema().as_struct(), iceberg_schema(contract).as_struct()
+    settled = {k: v for k, v in properties(contract).items() if k != "format-version"}
+    if not settled.items() <= table.properties.items():
+        with table.transaction() as tx:
+            tx.set_properties(settled)
+        table.refresh()
     if partition_spec(contract, table.schema()).fields != table.spec().fields:
         now = contract.layout.partitioned_by or "nothing"
         raise _refused(contract, f"it is partitioned by {table.spec()}, the contract says {now}")

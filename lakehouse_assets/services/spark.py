@@ -39,6 +39,8 @@ CONF = {
     "spark.connect.session.manager.defaultSessionTimeout": "1h",
     "spark.connect.execute.manager.detachedTimeout": "5m",
     "spark.cleaner.periodicGC.interval": "10min",
+    # Of a hundred, the default, the tables of one run would drive out each other's compiled code.
+    "spark.sql.codegen.cache.maxEntries": "2000",
 }
 
 OPENED = (  # PySpark's own list of what Spark needs opened in java.base
