@@ -8,7 +8,7 @@ from dataclasses import replace
 from lakehouse_assets.lake import recompute, scope, versions
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.news import News
+from lakehouse_assets.lake.news import SMALL, News
 from lakehouse_assets.lake.publish import Change
 from lakehouse_assets.lake.table import LakeTable, Told
 
@@ -20,6 +20,7 @@ def incremental(news: News, hour: str) -> Change:
     first = kind != "newest" and not news.head.stamp.progress
     if news.rebuilt or kind == "all" or first:
         return whole(news, stamp, epoch=epoch + int(news.rebuilt))
+    news.lake.compile(not news.is_small)
     losing = any(news.loses(parent) for parent in news.fresh.values())
     if kind == "newest" and not losing:
         return _newest(news, stamp)
@@ -43,6 +44,7 @@ def _counted_by_hour(news: News, change: Change) -> Change:
 def whole(news: News, stamp: Stamp, epoch: int) -> Change:
     """Everything from the parents; as a replacement if the epoch rises, else as the difference."""
     contract, head = news.table.contract, news.head
+    news.lake.compile(sum(pin.rows for pin in news.pins.values()) > SMALL)
     made, seen = versions.made(news.table, news.frames())
     stamp = replace(stamp, epoch=epoch, at="", ranges=None, corrects=True)
     if epoch != head.stamp.epoch:
@@ -56,6 +58,7 @@ def told(lake: Lake, table: LakeTable, rows: list[Told], stamp: Stamp) -> Change
     """Rows that were told in Python: added to a log, else in place of what stands, for they are few
     and a comparison would cost more than they do.
     """
+    lake.compile(False)
     columns = table.contract.columns
     schema = ", ".join(f"`{n}` {c.type}" for n, c in columns.items())
     frame = lake.spark.createDataFrame([tuple(r[n] for n in columns) for r in rows], schema)
@@ -86,17 +89,19 @@ def _newest(news: News, stamp: Stamp) -> Change:
     table, contract, at = news.table, news.table.contract, news.table.contract.layout.scope.at
     ((arg, parent),) = table.parents.items()
     staged = versions.transformed(table, {arg: news.rows(parent)})
-    known = news.spans(parent)
-    if known is not None and known[0] == at:
-        spans = known[1]
-    else:
-        with news.lake.phase("scope"):
-            spans = scope.spans_of(versions.accept(table, staged, watch=False)[0], at)
+    keys, known = versions.accept(table, staged, watch=False)[0], news.spans(parent)
+    with news.lake.phase("scope"):
+        if news.is_small:
+            keys, spans = scope.fetched(news.lake.spark, keys, contract.key(), at)
+        elif known is not None and known[0] == at:
+            spans = known[1]
+        else:
+            spans = scope.spans_of(keys, at)
     accepted, seen = versions.accept(table, staged)
     stored = news.lake.at(news.head).where(scope.within(at, spans))
     if news.is_few:
-        keys = versions.accept(table, staged, watch=False)[0].select(*contract.key())
-        stored = versions.only(stored, F.broadcast(keys), contract.key())
+        keys = F.broadcast(keys.select(*contract.key()))
+        stored = versions.only(stored, keys, contract.key())
     changed = versions.overtaking(contract, accepted, stored)
     stamp = replace(stamp, at=at, ranges=scope.as_ranges(spans))
     return Change(

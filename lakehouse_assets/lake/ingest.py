@@ -84,6 +84,7 @@ def append(lake: Lake, table: LakeTable, head: Head, batch: Batch) -> Change:
         head.stamp, code=table.code_version(), run=lake.run,
         progress=progress(batch.topic, batch.generation, batch.end), **_hour(batch.hour),
     )  # fmt: skip
+    lake.compile(batch.count > SMALL)
     return Change(read(lake, table, batch), "append", stamp)
 
 

@@ -22,6 +22,7 @@ class Lake:
         self.run = run
         self.seconds: dict[str, float] = {}
         self._given = spark
+        self._compiles = True  # as a session does
 
     @cached_property
     def spark(self) -> "SparkSession":
@@ -31,6 +32,16 @@ class Lake:
 
         with self.phase("open spark"):
             return open_session()
+
+    def compile(self, is_worth_it: bool) -> None:
+        """Of the queries that follow. For few rows it takes longer than to interpret them, and each
+        batch's constants would make it new code.
+        """
+        if is_worth_it != self._compiles:
+            mode = "FALLBACK" if is_worth_it else "NO_CODEGEN"
+            self.spark.conf.set("spark.sql.codegen.factoryMode", mode)
+            self.spark.conf.set("spark.sql.codegen.wholeStage", str(is_worth_it).lower())
+            self._compiles = is_worth_it
 
     def at(self, head: Head) -> "DataFrame":
         """The table as it was at that head, whatever happens to it meanwhile."""
@@ -60,6 +71,7 @@ class Lake:
     def close(self) -> None:
         if self._given is None and "spark" in self.__dict__:
             self.spark.stop()
+            self._compiles = True
             del self.__dict__["spark"]
 
 

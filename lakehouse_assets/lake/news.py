@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
 FEW = 500_000  # rows of news whose keys are sent to every task: beyond it sorting is cheaper
+SMALL = 50_000  # rows of news whose keys are fetched first
 
 
 @dataclass(eq=False)
@@ -51,10 +52,19 @@ class News:
     def is_any(self) -> bool:
         return self.rebuilt or bool(self.fresh)
 
+    @cached_property
+    def written(self) -> float:
+        """Rows that the parents' new commits wrote; infinite where nobody can tell."""
+        fresh = self.fresh.values()
+        return sum(self.pins[p.name].news_rows(self.consumed(p)) for p in fresh)
+
     @property
     def is_few(self) -> bool:
-        written = [self.pins[p.name].news_rows(self.consumed(p)) for p in self.fresh.values()]
-        return sum(written) <= FEW
+        return self.written <= FEW
+
+    @property
+    def is_small(self) -> bool:
+        return self.written <= SMALL
 
     def _is_rebuilt(self, pin: Head) -> bool:
         _, epoch = self.head.stamp.progress.get(pin.name, (0, pin.stamp.epoch))

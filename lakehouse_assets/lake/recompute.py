@@ -6,7 +6,9 @@ where those lie.
 
 from dataclasses import dataclass, replace
 from functools import reduce
-from typing import TYPE_CHECKING
+
+from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from lakehouse_assets.lake import scope, versions
 from lakehouse_assets.lake.head import Stamp
@@ -14,16 +16,13 @@ from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.publish import Change
 from lakehouse_assets.lake.table import LakeTable
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
-
 
 @dataclass
 class Touched:
     """Spans of the table's `at`, and which keys in them; None: all."""
 
     spans: list[scope.Span]
-    keys: "DataFrame | None"
+    keys: DataFrame | None
     by_news: bool = False  # the keys are those of the news
 
 
@@ -31,33 +30,51 @@ def touched(news: News) -> Touched | None:
     """What the news touch; None: that cannot be told, everything has to be looked at."""
     rule = news.table.contract.layout.scope
     losing = [p for p in news.fresh.values() if news.loses(p)]
-    by_keys = rule.kind == "keys" and not losing
-    if not rule.at and not by_keys:
-        return None
+    if rule.kind == "keys" and not losing:
+        return _touched_keys(news)
     spans: list[scope.Span] = []
-    named = []
     for arg, parent in news.fresh.items():
-        mentioned = _mentioned(news, arg) if rule.kind == "keys" else news.rows(parent)
+        rows = _mentioned(news, arg) if rule.kind == "keys" else news.rows(parent)
         known = news.spans(parent)
-        named.append(mentioned)
-        if not rule.at:
-            continue
         if known is not None and known[0] == rule.at:
             spans += known[1]
-        elif (parent in losing and not parent.topic) or rule.at not in mentioned.columns:
+        elif (parent in losing and not parent.topic) or rule.at not in rows.columns:
             return None  # what is gone has no time to be found by; raw never loses a row
         else:
             with news.lake.phase("scope"):
-                spans += scope.spans_of(mentioned, rule.at)
-    spans = scope.merge(scope.whole_days(spans) if rule.kind == "days" else spans)
-    if not by_keys:
-        return Touched(spans, None)
-    named += [_left(news, parent, spans) for parent in news.fresh.values() if _moves(news, parent)]
-    keys = [frame.select(*news.table.contract.together()) for frame in named]
-    return Touched(spans, reduce(lambda a, b: a.unionAll(b), keys).distinct(), by_news=True)
+                spans += scope.spans_of(rows, rule.at)
+    return Touched(scope.merge(scope.whole_days(spans) if rule.kind == "days" else spans), None)
 
 
-def _mentioned(news: News, arg: str) -> "DataFrame":
+def _touched_keys(news: News) -> Touched | None:
+    """The keys that the news mention, and those under which they stand here until now. Few keys are
+    fetched, with their hours: one small query, and then both sides are read by a list.
+    """
+    at, names = news.table.contract.layout.scope.at, news.table.contract.together()
+    spans: list[scope.Span] = []
+    named: list[DataFrame] = []
+    for arg, parent in news.fresh.items():
+        mentioned, known = _mentioned(news, arg), news.spans(parent)
+        stated = known[1] if known is not None and known[0] == at else None
+        if at and at not in mentioned.columns:
+            if stated is None:
+                return None
+            mentioned = mentioned.withColumn(at, F.lit(None).cast("timestamp"))
+            spans += stated
+        named.append(mentioned)
+        if _moves(news, parent):
+            named.append(_left(news, parent, stated))
+    keys = reduce(DataFrame.unionAll, [f.select(*names, *([at] if at else [])) for f in named])
+    with news.lake.phase("scope"):
+        if news.is_small:
+            keys, fetched = scope.fetched(news.lake.spark, keys, names, at)
+            spans += fetched
+        elif at:
+            spans += scope.spans_of(keys, at)
+    return Touched(scope.merge(spans), keys.select(*names).distinct(), by_news=True)
+
+
+def _mentioned(news: News, arg: str) -> DataFrame:
     """The keys that a parent's news mention, and where they lie in time if it can be told."""
     table, parent = news.table, news.table.parents[arg]
     if table.mentions is not None:
@@ -74,16 +91,15 @@ def _moves(news: News, parent: LakeTable) -> bool:
     return bool(own - key) and key <= set(contract.columns)
 
 
-def _left(news: News, parent: LakeTable, spans: list[scope.Span]) -> "DataFrame":
+def _left(news: News, parent: LakeTable, spans: list[scope.Span] | None) -> DataFrame:
     """The keys under which the news stand here until now."""
-    at = news.table.contract.layout.scope.at
-    here = news.lake.at(news.head).where(scope.within(at, spans) if at else "true")
+    at, here = news.table.contract.layout.scope.at, news.lake.at(news.head)
+    if at and spans is not None:
+        here = here.where(scope.within(at, spans))
     return versions.only(here, _sent(news, news.rows(parent)), parent.contract.key())
 
 
-def _sent(news: News, keys: "DataFrame") -> "DataFrame":
-    from pyspark.sql import functions as F
-
+def _sent(news: News, keys: DataFrame) -> DataFrame:
     return F.broadcast(keys) if news.is_few else keys
 
 
@@ -105,7 +121,8 @@ def change(news: News, stamp: Stamp, what: Touched) -> Change:
         made = made.where(where)
     if keys is not None:
         only_news = all(_is_whole(news, p, what) for p in news.table.parents.values())
-        made = made if only_news else versions.only(made, keys, contract.together())
+        if not (only_news or rule.together):
+            made = versions.only(made, keys, contract.key())
         old = versions.only(old, keys, contract.together())
     changed = versions.differences(contract, made, old)
     # A child could not prune by our days, and would read far too much of what is within reach.
@@ -117,8 +134,8 @@ def change(news: News, stamp: Stamp, what: Touched) -> Change:
 
 
 def _part(
-    news: News, parent: LakeTable, what: Touched, keys: "DataFrame | None", spans: list[scope.Span]
-) -> "DataFrame":
+    news: News, parent: LakeTable, what: Touched, keys: DataFrame | None, spans: list[scope.Span]
+) -> DataFrame:
     """What of a parent the touched scope is computed from."""
     rule = news.table.contract.layout.scope
     if _is_whole(news, parent, what):

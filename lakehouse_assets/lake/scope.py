@@ -11,7 +11,7 @@ from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.head import Stamp
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 MAX_SPANS = 100  # more than this are widened to days, then to one span
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
@@ -35,15 +35,30 @@ def touched(catalog: Catalog, parent: str, after: int) -> tuple[str, list[Span]]
 
 def spans_of(frame: "DataFrame", at: str) -> list[Span]:
     """The hours of `at` that occur in a frame: one small query."""
-    from pyspark.sql import functions as F
+    rows = frame.selectExpr(f"{_hour(at)} as h").distinct().collect()
+    return _hours([row["h"] for row in rows])
 
+
+def fetched(
+    spark: "SparkSession", keys: "DataFrame", names: tuple[str, ...], at: str
+) -> "tuple[DataFrame, list[Span]]":
+    """The keys as rows that are here already, and the hours of `at` in which they lie."""
+    hour = _hour(at) if at else "cast(null as string)"
+    rows = keys.selectExpr(*[f"`{n}`" for n in names], f"{hour} as h").distinct().toArrow()
+    return spark.createDataFrame(rows.select(list(names))), _hours(rows["h"].to_pylist())
+
+
+def _hour(at: str) -> str:
+    """SQL: the hour, as text: a timestamp would arrive in this machine's time zone."""
     # Spark's time is longer than Python's: what is beyond either end is taken to lie at that end.
     bounded = f"least(greatest(`{at}`, timestamp'0001-01-01'), timestamp'9999-12-31 23:00:00')"
-    hours = frame.where(f"`{at}` is not null").selectExpr(f"date_trunc('hour', {bounded}) as h")
-    # As text: a timestamp would arrive in this machine's time zone.
-    rows = hours.distinct().select(F.date_format("h", "yyyy-MM-dd'T'HH:mm:ss").alias("h")).collect()
-    starts = [datetime.fromisoformat(r["h"]) for r in rows]
-    return merge([(s, _later(s, HOUR)) for s in starts])
+    hour = f"date_format(date_trunc('hour', {bounded}), \"yyyy-MM-dd'T'HH:mm:ss\")"
+    return f"if(`{at}` is null, null, {hour})"
+
+
+def _hours(starts: Iterable[str | None]) -> list[Span]:
+    hours = [datetime.fromisoformat(start) for start in starts if start]
+    return merge([(hour, _later(hour, HOUR)) for hour in hours])
 
 
 def merge(spans: Iterable[Span]) -> list[Span]:
