@@ -61,8 +61,8 @@ def test_many_shuffled_batches_give_the_truth_and_a_rebuild_changes_nothing(
 ) -> None:
     made = events(1_200)
     Random(1).shuffle(made)
-    for start in range(0, len(made), 300):
-        produce(made[start : start + 300])
+    for start in range(0, len(made), 400):
+        produce(made[start : start + 400])
         catch_up(lake)
     check_against_truth()
     check_other_readers(truth.STAGING[TOPICS[0]])
