@@ -39,5 +39,6 @@ def empty_lake(stack: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
 @pytest.fixture
 def lake(empty_lake: Path) -> Iterator[Lake]:
     lake = Lake(run="test")
+    lake.compile(False)  # a test has few rows
     yield lake
     lake.close()

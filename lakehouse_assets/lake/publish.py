@@ -164,7 +164,10 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
             _merge(frame, contract, target, change.where)
         else:
             rows = frame.select(*_quoted(contract)).writeTo(target)
-            rows.append() if change.mode == "append" else rows.overwrite(F.expr(change.where))
+            if change.mode == "append":
+                rows.append()
+            else:  # all partitions: rows sorted by them, or each of their files would be held open
+                rows.option("fanout-enabled", "false").overwrite(F.expr(change.where))
     finally:
         lake.spark.conf.unset(PROPERTY)
     # Spark drops the whole plan, counters too, when it sees that nothing can come out of it.

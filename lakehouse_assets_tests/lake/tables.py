@@ -182,6 +182,7 @@ def own_lake(folder: Path) -> Iterator[Lake]:
         patch.setenv("LAKEHOUSE_CATALOG_URI", f"sqlite:///{folder / 'catalog.db'}")
         patch.setenv("LAKEHOUSE_WAREHOUSE", str(folder / "warehouse"))
         lake = Lake(run="test")
+        lake.compile(False)  # a test has few rows
         yield lake
         lake.close()
 
