@@ -12,15 +12,14 @@ from typing import IO, Any
 
 import click
 
-from lakehouse_assets.bench._lab import Lab, lab, say
-from lakehouse_assets.chaos._actor import NEIGHBOUR
+from lakehouse_assets.bench._lab import Lab, environment, lab, say
+from lakehouse_assets.chaos._actor import NEIGHBOUR, ONLY, chosen
 from lakehouse_assets.chaos._plan import BURST, FAULTS, POINTS, RUN, Step, plan
 from lakehouse_assets.chaos._process import Actor
 from lakehouse_assets.chaos._stage import MEANWHILE, OUTAGE, Stage
-from lakehouse_assets.commands import common, compare, readback
+from lakehouse_assets.commands import compare, readback
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import TOPICS
 from lakehouse_assets.sources.produce import ensure_topic
 
 TRIES = 4  # for a kill that missed what it was to hit
@@ -43,9 +42,12 @@ class Failed(click.ClickException):
         click.echo(json.dumps(self.figures, default=str))
 
 
-def run(kills: int = 20, seed: int = 7) -> dict[str, Any]:
-    """Kill that many times, as the seed says, then count what was lost, doubled or made wrong."""
-    with lab(Kafka(), Spark()) as place:
+def run(kills: int = 20, seed: int = 7, only: str = "") -> dict[str, Any]:
+    """Kill that many times, as the seed says, then count what was lost, doubled or made wrong.
+
+    `only`: about this table and those that it is made of.
+    """
+    with lab(Kafka(), Spark()) as place, environment({ONLY: only}):
         result = measure(place, kills, seed)
     if why := complaints(result, kills):
         raise Failed(why, result)
@@ -70,11 +72,12 @@ def complaints(result: dict[str, Any], kills: int) -> list[str]:
 
 def measure(place: Lab, kills: int, seed: int) -> dict[str, Any]:
     """The same on services that run already, on a topic that does not exist yet."""
-    for topic in TOPICS:
+    topics = [table.topic for table in chosen() if table.topic]
+    for topic in topics:
         ensure_topic(topic)
-    steps = plan(kills, seed, list(common.tables()))
+    steps = plan(kills, seed, [table.name for table in chosen()])
     most = (BURST[1] + MEANWHILE + OUTAGE) * TRIES * len(steps) + BURST[1]
-    stage = Stage(place, seed, most)
+    stage = Stage(place, seed, most, topics)
     began, by_fault, by_point = time.monotonic(), Counter[str](), Counter[str]()
     neighbour = stage.start("neighbour")
     try:
@@ -128,8 +131,9 @@ def _settle(stage: Stage) -> bool:
 
 
 def _judge(stage: Stage, neighbour: Actor) -> dict[str, Any]:
-    records = readback.read_back(TOPICS)
-    found = [*stage.sent.beside(records), *compare.against_truth(records)]
+    records, about = readback.read_back(stage.topics), {table.name for table in chosen()}
+    told = [one for one in compare.against_truth(records) if one.table in about]
+    found = [*stage.sent.beside(records), *told]
     for table in found:
         if not table.is_equal:
             say(f"{table.table}: lost {table.lost}, duplicated {table.duplicated}, "

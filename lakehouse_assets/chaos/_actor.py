@@ -11,15 +11,29 @@ import time
 from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import catch_up
 from lakehouse_assets.commands.common import tables
+from lakehouse_assets.lake.table import LakeTable
 
 NEIGHBOUR = "other.notes"
+ONLY = "LAKEHOUSE_CHAOS_ONLY"  # a table; '': all
 SESSION, COMPACTED, REFUSED = "session ", "compacted ", "not compacted "  # what lines begin with
 PAUSE_S = 0.5  # between a neighbour's commits
 NEIGHBOUR_S = 4 * 3600  # it never outlives the longest session
 
 
+def chosen() -> list[LakeTable]:
+    """The tables that chaos is about, parents first: all, or those that one is made of."""
+    if not (name := os.environ.get(ONLY, "")):
+        return list(tables().values())
+    wanted, more = set[str](), [tables()[name]]
+    while more:
+        table = more.pop()
+        wanted.add(table.name)
+        more += table.parents.values()
+    return [table for table in tables().values() if table.name in wanted]
+
+
 def run() -> None:
-    """All tables, as the run of a sensor takes them; says on standard output where it is."""
+    """The tables, as the run of a sensor takes them; says on standard output where it is."""
     from lakehouse_assets.lake import waypoint
     from lakehouse_assets.lake.lake import Lake
 
@@ -33,7 +47,7 @@ def run() -> None:
 
     lake = Lake(run=f"chaos {os.getpid()}")
     waypoint.passed = told
-    commits = catch_up(lake, list(tables().values()), tend=True)
+    commits = catch_up(lake, chosen(), tend=True)
     print(f"done, {commits} commits", flush=True)
     lake.close()
 
@@ -44,7 +58,7 @@ def compact() -> None:
 
     lake = Lake(run="chaos compaction")
     options = "map('rewrite-all', 'true', 'remove-dangling-deletes', 'true')"
-    for name in tables():
+    for name in [table.name for table in chosen()]:
         if not lake.catalog.exists(name):
             continue
         call = f"rewrite_data_files(table => '{name}', options => {options})"

@@ -38,14 +38,16 @@ DIRT = Dirt(
 class Stage:
     """The stream, the actors that live, and what happened to them."""
 
-    def __init__(self, place: Lab, seed: int, records: int) -> None:
-        self.place, self.sent = place, Sent()
+    def __init__(self, place: Lab, seed: int, records: int, topics: list[str]) -> None:
+        self.place, self.sent, self.topics = place, Sent(), topics
         self.hung, self.failed = 0, 0
         self.happened = Counter[str]()  # beside the kills
         self._actors: list[Actor] = []
         pace = timedelta(seconds=STREAM_S) / records
         start = datetime.now(timezone.utc) - timedelta(seconds=STREAM_S)
-        self._stream: Iterator[Event] = payments(seed, records, start, DIRT, pace)
+        self._stream: Iterator[Event] = payments(
+            seed, records, start, DIRT, pace, only=topics
+        )
 
     def send(self, count: int) -> None:
         produce(self.sent.noting(islice(self._stream, count)))
