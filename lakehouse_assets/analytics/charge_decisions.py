@@ -43,7 +43,7 @@ class ChargeDecisions(Table):
     failures_1h = column("bigint", "Those before this one that were known to fail.", ge=0)
 
     layout = Layout(
-        partitioned_by="days(created_at)",
+        partitioned_by="days(decided_at)",
         scope=recompute_keys(at="created_at", reach=timedelta(hours=1)),
         unique_text=("charge_id",),
     )

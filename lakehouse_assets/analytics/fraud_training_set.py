@@ -23,8 +23,9 @@ class FraudTrainingSet(ChargeDecisions):
     label_final_at = column("timestamp", "From when on the label cannot change, UTC.")
 
     layout = Layout(
-        partitioned_by="days(created_at)",
-        scope=recompute_keys(at="created_at", by=("charge_id",)),
+        partitioned_by="days(decided_at)",
+        # Not by `created_at`: a dispute has its own, at which its charge's row does not lie.
+        scope=recompute_keys(at="decided_at", by=("charge_id",)),
         unique_text=("charge_id",),
     )
 
@@ -41,11 +42,11 @@ def transform(decisions: DataFrame, disputes: DataFrame) -> DataFrame:
 
 
 def mentions(parent: str, news: DataFrame, parents: dict[str, DataFrame]) -> DataFrame:
-    """A dispute may come long after its charge, whose own time tells where the row lies."""
+    """A dispute may come long after its charge was decided on, which tells where the row lies."""
     told = news
     if parent == "disputes":
         told = parents["decisions"].join(news, "charge_id", how="left_semi")
-    return told.select("charge_id", "created_at")
+    return told.select("charge_id", "decided_at")
 
 
 fraud_training_set = table_asset(

@@ -17,7 +17,7 @@ from lakehouse_assets.sources.payments import TOPICS, truth
 from lakehouse_assets_tests.support import lake_in, last_line, said
 
 EVENTS = 400
-DEMO_S = 300  # a minute and a half on an idle machine
+DEMO_S = 900  # a few minutes on an idle machine, far more beside other tests
 TABLES = {*truth.KEYS, "metadata.check_history"}
 
 
