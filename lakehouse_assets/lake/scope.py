@@ -45,7 +45,8 @@ def fetched(
     """The keys as rows that are here already, and the hours of `at` in which they lie."""
     hour = _hour(at) if at else "cast(null as string)"
     rows = keys.selectExpr(*[f"`{n}`" for n in names], f"{hour} as h").distinct().toArrow()
-    return spark.createDataFrame(rows.select(list(names))), _hours(rows["h"].to_pylist())
+    here = spark.createDataFrame(rows.select(list(names))) if rows.num_rows else keys.limit(0)
+    return here, _hours(rows["h"].to_pylist())
 
 
 def _hour(at: str) -> str:
