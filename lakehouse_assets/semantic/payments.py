@@ -50,10 +50,6 @@ class Payments(StgPaymentCharges):
         ),
         Rule("amount_known", "amount_minor is not null and amount is not null",
              "a currency tells how much it is", 0.05),
-        Rule("customer_known", "customer_id is null or signed_up_at is not null",
-             "somebody told of the customer", 0.2),
-        Rule("merchant_known", "merchant_id is null or onboarded_at is not null",
-             "somebody told of the merchant", 0.2),
     )  # fmt: skip
     refuses = False
 
