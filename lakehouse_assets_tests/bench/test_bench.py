@@ -66,11 +66,11 @@ def test_payments_go_through_every_table_and_each_is_told_of(place: Lab) -> None
 
 def test_features_are_the_rivals_and_those_of_brute_force_also_after_increments(place: Lab) -> None:
     result = features.measure(
-        place, rows=4_000, days=40, customers=100, hot=1_000, turns=(0, 2), sample=20, seed=7
+        place, rows=2_000, days=10, customers=50, hot=500, turns=(0, 1), sample=20, seed=7
     )
     assert result["equal"]
     assert result["brute_force_rows"] > 500
-    assert (result["rows"], result["increment_rows"], result["hot"]["rows"]) == (4_000, 40, 1_000)
+    assert (result["rows"], result["increment_rows"], result["hot"]["rows"]) == (2_000, 20, 500)
     for side in (result, result["hot"]):
         assert all(side[f] > 0 for f in ("full_s", "compute_s", "ratio"))
         assert side["rival"]["name"].startswith("DuckDB")
