@@ -20,7 +20,8 @@ def incremental(news: News, hour: str) -> Change:
     first = kind != "newest" and not news.head.stamp.progress
     if news.rebuilt or kind == "all" or first:
         return whole(news, stamp, epoch=epoch + int(news.rebuilt))
-    news.lake.compile(not news.is_small)
+    reach = news.table.contract.layout.scope.reach
+    news.lake.compile(not news.is_small or bool(reach))  # within reach of few rows lie many
     losing = any(news.loses(parent) for parent in news.fresh.values())
     if kind == "newest" and not losing:
         return _newest(news, stamp)

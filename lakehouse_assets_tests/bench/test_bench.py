@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench import checks, freshness, ingest, payments, tick
+from lakehouse_assets.bench import checks, features, freshness, ingest, payments, tick
 from lakehouse_assets.bench._group import the_tables
 from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
 from lakehouse_assets.cli import main
@@ -62,6 +62,19 @@ def test_payments_go_through_every_table_and_each_is_told_of(place: Lab) -> None
         assert set(result["by_asset"]) == {t.name for t in the_tables()}
         assert lake.catalog.head("marts.payments_daily").rows > 0
     assert {"rows", "events_per_s", "cpu_s_per_million", "peak_mb"} <= set(result)
+
+
+def test_features_are_the_rivals_and_those_of_brute_force_also_after_increments(place: Lab) -> None:
+    result = features.measure(
+        place, rows=2_000, days=10, customers=50, hot=500, turns=(0, 1), sample=20, seed=7
+    )
+    assert result["equal"]
+    assert result["brute_force_rows"] > 500
+    assert (result["rows"], result["increment_rows"], result["hot"]["rows"]) == (2_000, 20, 500)
+    for side in (result, result["hot"]):
+        assert all(side[f] > 0 for f in ("full_s", "compute_s", "ratio"))
+        assert side["rival"]["name"].startswith("DuckDB")
+    assert result["increment_s"] > 0
 
 
 def test_a_record_is_visible_with_the_first_state_of_the_mart_that_covers_its_offset() -> None:
