@@ -49,7 +49,8 @@ class Glance:
         return f"HELD since {since} UTC: {self.held['why']}; lakehouse release {self.name}"
 
     def failing(self) -> list[str]:
-        return str(self.tally.get("broken", "")).split()
+        rules = list(self.tally.get("failed", {}))
+        return [rules[place] for place in self.tally.get("broken", [])]
 
 
 def glances(with_kafka: bool = True) -> dict[str, Glance]:

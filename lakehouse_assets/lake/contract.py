@@ -41,7 +41,7 @@ class Rule:
     name: str
     sql: str
     doc: str = ""
-    threshold: float = 0.0  # share of rows that may fail before the check does
+    threshold: float = 0.0  # rate at which rows may fail before the check does
     refuses: bool = True  # a table that refuses sets such a row aside; False: keeps and counts it
 
     def passes(self) -> str:
@@ -55,7 +55,7 @@ class Across:
     name: str
     bad: str
     doc: str
-    threshold: float = 0.0  # of the table's rows so many may be bad, as a share
+    threshold: float = 0.0  # rate of bad ones beside the table's rows
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def tally(
         "rules": quality.spelled(contract.all_rules()),
     }
     verdicts = quality.verdicts(contract, tally)
-    broken = " ".join(v.rule.name for v in verdicts if not v.passed)
+    broken = [place for place, v in enumerate(verdicts) if not v.passed]  # in `failed`
     return tally | {"broken": broken, "judged": quality.judged(contract, tally)}
 
 

@@ -8,6 +8,7 @@ verdict never covers only the last delta.
 
 import hashlib
 import json
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ MAX_RULES = 62  # bits of a bigint
 EXAMPLES = 5
 MANY = 20_000  # failing rows that examples are chosen from, which bounds their sorting
 MASK = "•••"
+CHANCE = 3  # standard deviations by which so few rows may miss a rate that is kept
 Examples = dict[str, list[dict[str, Any]]]  # by the rule they break
 
 
@@ -80,8 +82,21 @@ class Verdict:
         return self.failed / self.rows if self.rows else 0.0
 
     @property
+    def allowed(self) -> int:
+        return allowed(self.rule.threshold, self.rows)
+
+    @property
     def passed(self) -> bool:
-        return self.failed <= self.rule.threshold * self.rows
+        return self.failed <= self.allowed
+
+
+def allowed(threshold: float, rows: int) -> int:
+    """How many rows may fail: the threshold is a rate, and of few rows chance makes some more.
+
+    Of a million rows that may fail by 5 % it is 50,653, of twenty 3, of one none.
+    """
+    mean = threshold * rows
+    return math.floor(mean + CHANCE * math.sqrt(mean * (1 - threshold)))
 
 
 def verdicts(contract: type[Table], tally: dict[str, Any]) -> list[Verdict]:

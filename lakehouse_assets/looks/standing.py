@@ -108,12 +108,11 @@ def across(rule: Across) -> Look:
 
     def find(lake: Lake, table: LakeTable, head: Head) -> Finding:
         bad = lake.spark.sql(rule.bad)
-        count, share = bad.count(), 0.0
-        if count and head.rows:
-            share = count / head.rows
+        count, allowed = bad.count(), quality.allowed(rule.threshold, head.rows)
+        share = count / head.rows if head.rows else 0.0
         told = {"bad": count, "share": share, "threshold": rule.threshold, "rows": head.rows}
         few = quality.shown(bad, table.contract, EXAMPLES) if count else []
-        return share <= rule.threshold, told | {"examples": few}
+        return count <= allowed, told | {"examples": few}
 
     return Look(rule.name, rule.doc, find, is_strict=not rule.threshold)
 

@@ -7,6 +7,7 @@ by hand it tells the newest.
 """
 
 from datetime import datetime
+from typing import Any
 
 from lakehouse_assets.lake.contract import Layout, Table, append_only, column
 from lakehouse_assets.lake.head import Head
@@ -28,26 +29,24 @@ class CheckHistory(Table):
 
 def history(heads: dict[str, Head], consumed: dict[str, int]) -> list[Told]:
     return [
-        _row(name, tally, rule)
+        _row(name, tally, rule, place)
         for name, head in heads.items()
         for tally in head.tallies
         if tally["commit"] > consumed.get(name, 0)
-        for rule in tally["failed"]
+        for place, rule in enumerate(tally["failed"])
     ]
 
 
-def _row(name: str, tally: dict[str, object], rule: str) -> Told:
-    failed = tally["failed"]
-    assert isinstance(failed, dict)
+def _row(name: str, tally: dict[str, Any], rule: str, place: int) -> Told:
     return {
         "table": name,
         "check": rule,
         "partition": tally["hour"],
         "commit": tally["commit"],
         "rows": tally["judged"],
-        "failed": failed[rule],
-        "verdict": "failed" if rule in str(tally["broken"]).split() else "passed",
-        "at": datetime.fromisoformat(str(tally["at"])),
+        "failed": tally["failed"][rule],
+        "verdict": "failed" if place in tally["broken"] else "passed",
+        "at": datetime.fromisoformat(tally["at"]),
     }
 
 

@@ -129,7 +129,7 @@ def check_result(
         passed=verdict.passed,
         severity=dg.AssetCheckSeverity.WARN if measured else dg.AssetCheckSeverity.ERROR,
         metadata=metadata,
-        description=f"{verdict.failed} of {verdict.rows} rows fail; allowed {rule.threshold:.0%}",
+        description=f"{verdict.failed} of {verdict.rows} rows fail; allowed {verdict.allowed}",
     )
 
 

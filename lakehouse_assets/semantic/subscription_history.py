@@ -61,7 +61,7 @@ class SubscriptionHistory(History):
         *History.rules,
         Rule("status_known", "status is not null and status in "
              "('trialing', 'active', 'past_due', 'canceled')", "a word that we know", 0.01),
-        Rule("not_after_cancel", "not is_after_cancel", "to cancel is final", 0.25),
+        Rule("not_after_cancel", "not is_after_cancel", "to cancel is final", 0.05),
         Rule("monthly_amount_known", "monthly_amount_minor is not null",
              "status, currency, interval and discount tell what it brings", 0.05),
     )  # fmt: skip

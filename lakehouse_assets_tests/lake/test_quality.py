@@ -145,3 +145,13 @@ def test_as_many_rules_as_bits_and_not_one_more(spark_lake: Lake) -> None:
     assert {n for n, failed in row.asDict().items() if failed} == {"r0", "r61"}
     with pytest.raises(ValueError, match="63 rules on one table; at most 62"):
         quality.failures((*rules, Rule("more", "true")))
+
+
+@pytest.mark.parametrize(
+    "threshold, rows, allowed",
+    [(0.0, 10**9, 0), (0.05, 10**6, 50_653), (0.05, 20, 3), (0.05, 1, 0), (0.1, 6, 2), (0.5, 0, 0)],
+)
+def test_few_rows_may_miss_a_rate_by_chance_and_none_may_that_has_no_threshold(
+    threshold: float, rows: int, allowed: int
+) -> None:
+    assert quality.allowed(threshold, rows) == allowed

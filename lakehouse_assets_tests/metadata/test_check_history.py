@@ -11,7 +11,7 @@ from lakehouse_assets.orchestration.sensors import UNTOLD
 
 TALLY = {
     "commit": 3, "hour": "2026-05-04T12:00:00", "at": "2026-05-04T12:01:00+00:00",
-    "judged": 10, "failed": {"a": 0, "b": 4}, "broken": "b",
+    "judged": 10, "failed": {"a": 0, "b": 4}, "broken": [1],
 }  # fmt: skip
 HEADS = {"raw.t": Head("raw.t", 1, Stamp(3, 1, {}), 10, 0, [TALLY, {**TALLY, "commit": 2}])}
 
