@@ -117,10 +117,10 @@ def test_pandera_gives_the_same_verdicts_on_the_same_data(spark_lake: Lake, part
     assert _pandera.broken(Judged, rows_given) == set(counted(spark_lake, *given))
 
 
-def test_a_verdict_allows_its_share_of_failures_and_no_more() -> None:
+def test_a_verdict_allows_its_rate_of_failures_and_no_more() -> None:
     rule = Rule("r", "true", threshold=0.05)
-    assert quality.Verdict(rule, 5, 100, []).passed
-    assert not quality.Verdict(rule, 6, 100, []).passed
+    assert quality.Verdict(rule, 11, 100, []).passed
+    assert not quality.Verdict(rule, 12, 100, []).passed
     assert quality.Verdict(rule, 0, 0, []).passed
 
 
