@@ -16,7 +16,7 @@ TESTS = settings.ROOT / "lakehouse_assets_tests"
 LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
 MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 # Lines of code: not blank, not comment, not docstring.
-CODE_LINES = {"lake": 2_000, "topics": 400, "looks": 200, "orchestration": 800}
+CODE_LINES = {"lake": 2_000, "topics": 400, "looks": 200, "orchestration": 900}
 
 # Shared by the tables of a layer, none themselves.
 HELPERS = {"raw/spelled.py", "staging/clean.py", "semantic/spans.py",

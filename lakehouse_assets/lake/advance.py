@@ -33,6 +33,7 @@ class Outcome:
     lag: int = 0
     cut: bool = False  # an hour had more records than one batch may hold
     note: str = ""
+    seconds: dict[str, float] = field(default_factory=dict)  # by phase
 
     def add(self, published: Published | None) -> bool:
         if published is not None:

@@ -68,6 +68,11 @@ class Lake:
         finally:
             self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - begin
 
+    def interrupt(self) -> None:
+        """End what this session's server does for us, from another thread."""
+        if "spark" in self.__dict__:
+            self.spark.interruptAll()
+
     def close(self) -> None:
         if self._given is None and "spark" in self.__dict__:
             self.spark.stop()

@@ -7,18 +7,20 @@ the table as it stands).
 
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any
 
 import dagster as dg
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake.advance import advance, rebuild
+from lakehouse_assets.lake.advance import Outcome, advance, rebuild
 from lakehouse_assets.lake.contract import Rule, Table
+from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Held
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import report
+from lakehouse_assets.orchestration.ahead import Make
 from lakehouse_assets.orchestration.names import (
     HELD,
     METADATA,
@@ -50,10 +52,13 @@ def to_assets(tables: dict[str, LakeTable]) -> list[dg.AssetsDefinition]:
     """
     read = {key for t in tables.values() for key in _deps(t)}
     last = [key for t in tables.values() if not t.source and (key := asset_key(t.name)) not in read]
-    return [to_asset(t, last if t.source else _deps(t)) for t in tables.values()]
+    return [to_asset(t, last if t.source else _deps(t), tables) for t in tables.values()]
 
 
-def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
+def to_asset(
+    table: LakeTable, deps: list[dg.AssetKey], tables: dict[str, LakeTable]
+) -> dg.AssetsDefinition:
+    """`tables`: all there are, since a run makes some of its tables while steps tell of others."""
     spec = dg.AssetSpec(
         asset_key(table.name),
         deps=deps,
@@ -67,7 +72,7 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
     )
 
     @dg.multi_asset(
-        name=table.name.replace(".", "__"),
+        name=_step(table),
         specs=[spec],
         check_specs=check_specs(table),
         can_subset=True,
@@ -78,12 +83,10 @@ def to_asset(table: LakeTable, deps: list[dg.AssetKey]) -> dg.AssetsDefinition:
     )
     def run(context: dg.AssetExecutionContext, lake: LakeResource) -> Iterator[Result]:
         wanted = sorted(k.name for k in context.selected_asset_check_keys)
-        partitioned = context.has_partition_key or context.has_partition_key_range
-        keys = context.partition_keys if table.hourly and partitioned else []
-        hours_wanted = [settings.parse_hour(k) for k in keys]
+        hours_wanted = _hours_wanted(context) if table.hourly else []
         with report.plainly():
             if context.selected_asset_keys:
-                yield from _materialize(context, lake, table, hours_wanted, wanted)
+                yield from _materialize(context, lake, table, tables, hours_wanted, wanted)
             else:
                 yield from report.check_only(lake, table, hours_wanted, wanted)
 
@@ -128,19 +131,12 @@ def _materialize(
     context: dg.AssetExecutionContext,
     lake: LakeResource,
     table: LakeTable,
+    tables: dict[str, LakeTable],
     hours_wanted: list[datetime],
     checks: list[str],
 ) -> Iterator[Result]:
-    by_hand = NEWS not in context.run.tags
-    lake.lake.seconds.clear()
     try:
-        if len(hours_wanted) > 1 and not table.topic:
-            outcome, hours_wanted = rebuild(lake.lake, table), []  # and judge the whole
-        else:
-            each: list[datetime | None] = [*hours_wanted] or [None]
-            outcomes = [advance(lake.lake, table, hour, anew=by_hand) for hour in each]
-            outcome = outcomes[-1]
-            outcome.published = [p for o in outcomes for p in o.published]
+        outcome = lake.ahead(*_of_run(context, tables)).outcome(table)
     except (Held, RecordsLost) as stopped:
         if HELD in checks:
             yield dg.AssetCheckResult(
@@ -148,6 +144,8 @@ def _materialize(
                 metadata={"why": str(stopped)},
             )  # fmt: skip
         raise dg.Failure(str(stopped), allow_retries=False) from stopped
+    if len(hours_wanted) > 1 and not table.topic:
+        hours_wanted = []  # it was rebuilt: judge the whole
     metadata = report.run_metadata(lake, outcome)
     if len(hours_wanted) > 1:  # every hour of the range is given the same metadata
         metadata.pop("dagster/partition_row_count", None)
@@ -155,6 +153,45 @@ def _materialize(
         metadata["maintenance"] = report.maintained(context, lake, outcome.head)
     yield dg.MaterializeResult(asset_key=asset_key(table.name), metadata=metadata)
     yield from report.results(lake, outcome, hours_wanted, checks)
+
+
+def _of_run(
+    context: dg.AssetExecutionContext, tables: dict[str, LakeTable]
+) -> tuple[list[LakeTable], Make]:
+    """The tables that this run materializes, and how."""
+    steps = context.run.step_keys_to_execute
+    keys = context.job_def.asset_layer.executable_asset_keys
+    mine = [t for t in tables.values() if asset_key(t.name) in keys]
+    mine = [t for t in mine if steps is None or _step(t) in steps]
+    hours_wanted, by_hand = _hours_wanted(context), NEWS not in context.run.tags
+
+    def make(lake: Lake, table: LakeTable) -> Outcome:
+        return _made(lake, table, hours_wanted if table.hourly else [], by_hand)
+
+    return mine, make
+
+
+def _hours_wanted(context: dg.AssetExecutionContext) -> list[datetime]:
+    """Those of the run, whichever of its steps asks."""
+    keys: Sequence[str] = []
+    if context.has_partition_key_range:
+        keys = hours().get_partition_keys_in_range(context.partition_key_range)
+    elif context.has_partition_key:
+        keys = [context.partition_key]
+    return [settings.parse_hour(key) for key in keys]
+
+
+def _made(lake: Lake, table: LakeTable, hours_wanted: list[datetime], by_hand: bool) -> Outcome:
+    if len(hours_wanted) > 1 and not table.topic:
+        return rebuild(lake, table)
+    each: list[datetime | None] = [*hours_wanted] or [None]
+    outcomes = [advance(lake, table, hour, anew=by_hand) for hour in each]
+    outcomes[-1].published = [p for o in outcomes for p in o.published]
+    return outcomes[-1]
+
+
+def _step(table: LakeTable) -> str:
+    return table.name.replace(".", "__")
 
 
 def _priority(table: LakeTable) -> str:

@@ -149,7 +149,7 @@ def run_metadata(lake: LakeResource, outcome: Outcome) -> dict[str, Any]:
     if table.topic:
         metadata |= _of_topic(outcome)
     metadata |= {
-        "seconds": dg.MetadataValue.json({k: round(v, 3) for k, v in lake.lake.seconds.items()}),
+        "seconds": dg.MetadataValue.json({k: round(v, 3) for k, v in outcome.seconds.items()}),
         "files": sum(int(p.summary.get("added-data-files", 0)) for p in done),
         "bytes": sum(int(p.summary.get("added-files-size", 0)) for p in done),
     }

@@ -46,8 +46,9 @@ def instance() -> Iterator[dg.DagsterInstance]:
 def failure(instance: dg.DagsterInstance, table: LakeTable) -> str:
     """What the failed step says, which the UI shows first."""
     run = dg.materialize(
-        [to_asset(table, [])], partition_key=f"{hour_of(now()):{settings.HOUR_FORMAT}}",
-        tags={NEWS: "true"}, resources={"lake": LakeResource()}, instance=instance,
+        [to_asset(table, [], {table.name: table})],
+        partition_key=f"{hour_of(now()):{settings.HOUR_FORMAT}}", tags={NEWS: "true"},
+        resources={"lake": LakeResource()}, instance=instance,
         raise_on_error=False,
     )  # fmt: skip
     assert not run.success

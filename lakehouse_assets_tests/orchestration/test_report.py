@@ -93,7 +93,7 @@ def test_a_range_of_hours_is_judged_as_one_and_claims_no_count_for_each(
     send(table.topic, GOOD, at=end)
     span = {ASSET_PARTITION_RANGE_START_TAG: begin, ASSET_PARTITION_RANGE_END_TAG: end}
     run = dg.materialize(
-        [to_asset(table, [])], resources={"lake": LakeResource()},
+        [to_asset(table, [], {table.name: table})], resources={"lake": LakeResource()},
         tags={tag: f"{hour:{settings.HOUR_FORMAT}}" for tag, hour in span.items()},
     )  # fmt: skip
     made = run.asset_materializations_for_node("raw__notes")

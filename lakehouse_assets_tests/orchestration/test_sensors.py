@@ -230,8 +230,9 @@ def test_lost_records_fail_one_run_and_are_then_told_with_the_way_out(
     answer = tick(instance, payments())
     assert asked(answer) == [RAW] and isinstance(answer, dg.RunRequest)
     run = dg.materialize(
-        [to_asset(tables()[RAW], [])], partition_key=answer.partition_key, tags=answer.tags,
-        resources={"lake": LakeResource()}, instance=instance, raise_on_error=False,
+        [to_asset(tables()[RAW], [], tables())], partition_key=answer.partition_key,
+        tags=answer.tags, resources={"lake": LakeResource()}, instance=instance,
+        raise_on_error=False,
     )  # fmt: skip
     assert not run.success
     failed = [e.check_name for e in run.get_asset_check_evaluations() if not e.passed]

@@ -175,7 +175,7 @@ class Watched(Events, name="bare.events"):
             "ids_once",
             "select id, count(*) as times from bare.events group by id having count(*) > 1",
             "an id is delivered once",
-            threshold=0.25,
+            threshold=0.05,
         ),
     )
 
