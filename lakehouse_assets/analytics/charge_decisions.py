@@ -13,13 +13,9 @@ from datetime import timedelta
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lakehouse_assets.analytics.charge_deliveries import charge_deliveries
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
-from lakehouse_assets.lake.versions import good
-from lakehouse_assets.raw.payment_charges import payment_charges
-from lakehouse_assets.semantic.vocabulary import meant, units
-from lakehouse_assets.sources.payments.providers import CHARGE_STATUSES
-from lakehouse_assets.staging.stg_payment_charges import stg_payment_charges
 
 HOUR = 3_600_000_000  # microseconds, as `at`
 SAID = ("customer_id", "currency", "amount", "risk_score", "card", "country", "is_failed", "at")
@@ -49,8 +45,8 @@ class ChargeDecisions(Table):
     )
 
 
-def transform(charges: DataFrame) -> DataFrame:
-    heard = _heard(charges).drop("created_at").repartition("charge_id")  # read twice, made once
+def transform(deliveries: DataFrame) -> DataFrame:
+    heard = deliveries.withColumn("at", F.unix_micros("created_at")).repartition("charge_id")
     early = F.struct((-F.unix_micros("arrived_at")).alias("early"), *_version())
     first = heard.groupBy("charge_id").agg(F.max(early).alias("v"))
     decided = first.select(
@@ -74,20 +70,6 @@ def transform(charges: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-def _heard(raw: DataFrame) -> DataFrame:
-    """Every good delivery, cleaned, as far as features look at it."""
-    status = meant(CHARGE_STATUSES, "provider", "provider_status")
-    said = {
-        "amount": F.expr(units("provider_amount", "provider", "currency")),
-        "card": F.expr("coalesce(payment_method_id, card_brand || card_last4)"),
-        "country": F.col("card_country"),
-        "is_failed": F.expr(f"{status} <=> 'failed'"),
-        "at": F.unix_micros("created_at"),
-    }
-    cleaned = good(stg_payment_charges, raw).withColumns(said)
-    return cleaned.select("charge_id", "event_id", "updated_at", "created_at", "arrived_at", *SAID)
-
-
 def _version() -> list[Column]:
     """What decides between versions, as in semantic.payments, and then their content."""
     return [F.col(c) for c in ("updated_at", "event_id", *SAID)]
@@ -109,10 +91,4 @@ def _known(decided: DataFrame, heard: DataFrame) -> DataFrame:
     return pairs.groupBy("charge_id", "at", "currency", "other").agg(F.max("v").alias("v"))
 
 
-def mentions(_: str, news: DataFrame, __: dict[str, DataFrame]) -> DataFrame:
-    return _heard(news).select("charge_id", "created_at")
-
-
-charge_decisions = table_asset(
-    ChargeDecisions, transform, mentions=mentions, charges=payment_charges
-)
+charge_decisions = table_asset(ChargeDecisions, transform, deliveries=charge_deliveries)

@@ -20,8 +20,7 @@ def incremental(news: News, hour: str) -> Change:
     first = kind != "newest" and not news.head.stamp.progress
     if news.rebuilt or kind == "all" or first:
         return whole(news, stamp, epoch=epoch + int(news.rebuilt))
-    reach = news.table.contract.layout.scope.reach
-    news.lake.compile(not news.is_small or bool(reach))  # within reach of few rows lie many
+    news.lake.compile(not news.is_small or news.lie_among_many)
     losing = any(news.loses(parent) for parent in news.fresh.values())
     if kind == "newest" and not losing:
         return _newest(news, stamp)

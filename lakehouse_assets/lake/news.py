@@ -66,6 +66,13 @@ class News:
     def is_small(self) -> bool:
         return self.written <= SMALL
 
+    @property
+    def lie_among_many(self) -> bool:
+        """Whether many rows have to be read for them, however few they are."""
+        rule, fresh = self.table.contract.layout.scope, self.fresh.values()
+        heads = [self.pins[p.name] for p in fresh if rule.kind == "hours"]
+        return bool(rule.reach) or any(head.newest_rows > SMALL for head in heads)
+
     def _is_rebuilt(self, pin: Head) -> bool:
         _, epoch = self.head.stamp.progress.get(pin.name, (0, pin.stamp.epoch))
         return bool(pin.stamp.epoch != epoch)

@@ -13,6 +13,7 @@ ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
     "semantic.payment_ledger", "analytics.payment_quality_hourly", "analytics.charge_decisions",
+    "analytics.charge_deliveries",
     "analytics.payment_quality_daily", "analytics.provider_performance_hourly",
     "analytics.fraud_training_set", "marts.payments_daily", "marts.merchant_revenue_daily",
     "analytics.customer_risk_features", "marts.fraud_watchlist",

@@ -14,15 +14,22 @@ from lakehouse_assets.sources.payments.truth.meaning import Tables, meant, units
 from lakehouse_assets.sources.payments.truth.raw import CENT, Row
 from lakehouse_assets.sources.payments.truth.staging import orderable
 
-DECISIONS, TRAINING = "analytics.charge_decisions", "analytics.fraud_training_set"
-KEYS: dict[str, tuple[str, ...]] = {DECISIONS: ("charge_id",), TRAINING: ("charge_id",)}
+DELIVERIES, DECISIONS = "analytics.charge_deliveries", "analytics.charge_decisions"
+TRAINING = "analytics.fraud_training_set"
+KEYS: dict[str, tuple[str, ...]] = {
+    DELIVERIES: ("kafka_partition", "kafka_offset"),
+    DECISIONS: ("charge_id",),
+    TRAINING: ("charge_id",),
+}
+TOLD = ("kafka_partition", "kafka_offset", "event_id", "charge_id", "updated_at", "arrived_at")
 HOUR, LABELLED = timedelta(hours=1), timedelta(days=60)
 SAID = ("customer_id", "currency", "amount", "risk_score", "card", "country", "is_failed",
         "created_at")  # fmt: skip
 
 
 def tables(staged: Tables) -> Tables:
-    decisions = list(_decisions(list(_heard(staged[f"raw.{CHARGES.topic}"]))))
+    heard = list(_heard(staged[f"raw.{CHARGES.topic}"]))
+    decisions = list(_decisions(heard))
     lost = defaultdict(list)
     for dispute in staged[LIFECYCLE]:
         if dispute["status"] == "lost":
@@ -32,14 +39,16 @@ def tables(staged: Tables) -> Tables:
         final = row["created_at"] + LABELLED
         is_lost = any(at <= final for at in lost[row["charge_id"]])
         training.append(row | {"is_lost_within_60_days": is_lost, "label_final_at": final})
-    return {DECISIONS: decisions, TRAINING: training}
+    deliveries = [{name: row[name] for name in (*TOLD, *SAID)} for row in heard]
+    return {DELIVERIES: deliveries, DECISIONS: decisions, TRAINING: training}
 
 
 def _heard(raw: list[Row]) -> Iterable[Row]:
     for record in raw:
         if record["error"]:
             continue
-        row = staging.cleaned(CHARGES.topic, record) | {"arrived_at": record["arrived_at"]}
+        came = {n: record[n] for n in ("kafka_partition", "kafka_offset", "arrived_at")}
+        row = staging.cleaned(CHARGES.topic, record) | came
         if rules.refused(CHARGES.topic, row):
             continue
         card = row["payment_method_id"]
