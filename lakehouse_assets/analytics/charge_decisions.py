@@ -3,9 +3,10 @@
 A model that learns from what was corrected later learns what it will never see. So this knows
 deliveries, not last words: a charge is decided on when Kafka receives its first good record, and
 of every charge of the hour up to it counts what had arrived by then, in the newest version that
-had. What comes later never changes a row. The features are those of customer_risk_features, by
-their names; but for the pause since the last charge, because thirty days of deliveries would have
-to be read for it.
+had. What comes later never changes a row; so what Kafka shows only afterwards, because its
+transaction took longer, was not known. The features are those of customer_risk_features, by their
+names; but for the pause since the last charge, because thirty days of deliveries would have to be
+read for it.
 """
 
 from datetime import timedelta

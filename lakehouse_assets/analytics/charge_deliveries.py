@@ -56,4 +56,6 @@ def transform(charges: DataFrame) -> DataFrame:
     )  # fmt: skip
 
 
-charge_deliveries = table_asset(ChargeDeliveries, transform, charges=payment_charges)
+charge_deliveries = table_asset(
+    ChargeDeliveries, transform, charges=payment_charges, rebuilt_with=(stg_payment_charges,)
+)

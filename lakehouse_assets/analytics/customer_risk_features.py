@@ -44,7 +44,9 @@ class CustomerRiskFeatures(Table):
         "bigint", "Whole seconds since the one before; NULL: none in 30 days.", ge=0, le=CAP_S,
         nullable=True,
     )  # fmt: skip
-    _known_at = column("timestamp", "When the last charge of its hour and its minute arrived, UTC.")
+    _known_at = column(
+        "timestamp", "When the last arrived of its hour, its minute and the one before, UTC."
+    )
 
     layout = Layout(
         partitioned_by="days(created_at)",
@@ -67,7 +69,9 @@ def transform(payments: DataFrame) -> DataFrame:
     charges = _with_stays(_with_stays(charges, "card"), "country")
     theirs, total = _charges(), _in_hour(_charges("currency"), F.expr("coalesce(amount, 0)"))
     before = theirs.rangeBetween(Window.unboundedPreceding, -1)
-    pause = (F.col("at") - F.max("at").over(before)) / SECOND
+    last = F.max(F.struct("at", "arrived_at")).over(before)
+    pause = (F.col("at") - last["at"]) / SECOND
+    known = F.max("arrived_at").over(_charges(by="minute").rangeBetween(-60, 0))
     risk = _in_hour(theirs, F.expr("coalesce(risk_score, 0)"))
     scored = _in_hour(theirs, F.expr("if(risk_score is null, 0, 1)"))
     return charges.select(
@@ -79,7 +83,7 @@ def transform(payments: DataFrame) -> DataFrame:
         _in_hour(theirs, F.col("country_comes"), F.col("country_goes")).alias("countries_1h"),
         _in_hour(theirs, F.col("failed"), until=-1).alias("failures_1h"),
         F.when(pause <= CAP_S, pause.cast("bigint")).alias("since_last_charge_s"),
-        F.max("arrived_at").over(_charges(by="minute").rangeBetween(-60, 0)).alias("_known_at"),
+        F.greatest(known, F.when(pause <= CAP_S, last["arrived_at"])).alias("_known_at"),
     )
 
 

@@ -19,6 +19,7 @@ from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableA
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.snapshots import Snapshot
 from pyiceberg.table.update.snapshot import ManageSnapshots
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import schema
@@ -52,7 +53,12 @@ class Catalog:
         settings.home().mkdir(parents=True, exist_ok=True)
         uri = settings.catalog_uri()
         patience = f"{uri}{'&' if '?' in uri else '?'}timeout=30"  # seconds, for another's lock
-        return SqlCatalog(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
+        try:
+            return SqlCatalog(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
+        except OperationalError as error:  # another made the catalog's tables at the same time
+            if "already exists" not in str(error):
+                raise
+            return SqlCatalog(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
 
     def load(self, name: str) -> IcebergTable:
         try:
@@ -68,7 +74,8 @@ class Catalog:
         if self.exists(contract.name):
             self._change(contract.name, lambda table: schema.evolve(table, contract))
             return
-        self.iceberg.create_namespace_if_not_exists(contract.name.split(".")[0])
+        with suppress(IntegrityError):  # another run was first
+            self.iceberg.create_namespace_if_not_exists(contract.name.split(".")[0])
         wanted = schema.iceberg_schema(contract)
         # An epoch that no earlier table of this name had: its children then compute anew.
         born = Stamp(commit=0, epoch=int(time.time()), progress={})

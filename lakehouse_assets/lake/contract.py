@@ -55,7 +55,8 @@ class Across:
     name: str
     bad: str
     doc: str
-    threshold: float = 0.0  # rate of bad ones beside the table's rows
+    threshold: float = 0.0  # rate at which there may be bad ones
+    of: str = ""  # among which that rate is meant: "table where …"; else all rows of the table
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """One process's hold on the lake: the catalog at once, Spark when data is asked for."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from time import perf_counter
 from typing import TYPE_CHECKING
@@ -69,9 +69,12 @@ class Lake:
             self.seconds[name] = self.seconds.get(name, 0.0) + perf_counter() - begin
 
     def interrupt(self) -> None:
-        """End what this session's server does for us, from another thread."""
-        if "spark" in self.__dict__:
-            self.spark.interruptAll()
+        """End what the server does for us now, from another thread than the one that waits."""
+        from pyspark.errors import PySparkException
+
+        if (spark := self.__dict__.get("spark")) is not None:
+            with suppress(PySparkException):  # it was closed meanwhile: nothing is left to end
+                spark.interruptAll()
 
     def close(self) -> None:
         if self._given is None and "spark" in self.__dict__:

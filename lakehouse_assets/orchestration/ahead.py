@@ -8,6 +8,7 @@ own table and tells of it, in Dagster's order.
 from collections.abc import Callable, Iterable
 from concurrent.futures import Future
 from threading import Condition, Thread
+from time import monotonic
 
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.lake import Lake
@@ -15,7 +16,8 @@ from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration.names import METADATA
 
 WORKERS = 2
-ENDING_S = 60  # how long a query that was interrupted may take to notice
+ENDING_S = 40  # within Dagster's patience (run_monitoring.cancel_timeout_seconds)
+AGAIN_S = 0.5
 
 Make = Callable[[Lake, LakeTable], Outcome]
 
@@ -44,14 +46,16 @@ class Ahead:
         return self._made[table.name].result()
 
     def close(self) -> None:
-        """Nothing more is begun; what is being made for nobody is interrupted."""
+        """Nothing more is begun; what is being made for nobody is interrupted, query by query."""
         with self._changed:
             self._waiting.clear()
             self._changed.notify_all()
-        for lake, thread in zip(self._lakes, self._threads, strict=True):
-            if thread.is_alive():
-                lake.interrupt()
-            thread.join(ENDING_S)
+        end = monotonic() + ENDING_S
+        while monotonic() < end and any(thread.is_alive() for thread in self._threads):
+            for lake, thread in zip(self._lakes, self._threads, strict=True):
+                if thread.is_alive():
+                    lake.interrupt()
+                thread.join(AGAIN_S)
 
     def _work(self, lake: Lake) -> None:
         try:

@@ -51,6 +51,7 @@ def _of_known_charges(kind: str) -> Across:
             and moved_at < (select max(moved_at) - {GRACE} from {LEDGER})""",
         f"the charge is heard of within {GRACE.removeprefix('interval ')}",
         threshold=0.01,
+        of=f"{LEDGER} where kind = '{kind}'",
     )
 
 
@@ -62,6 +63,7 @@ def _words_known(topic: str, statuses: Meanings) -> Across:
             where {meant(statuses, "provider", "provider_status")} is null""",
         "the provider's word is one we know",
         threshold=0.01,
+        of=f"staging.stg_payment_{topic}",
     )
 
 
@@ -98,6 +100,7 @@ class PaymentLedger(Table):
                 having count_if(kind = 'charge') > 0 and left_minor < 0""",
             "no more is refunded than was charged",
             threshold=0.01,
+            of=f"{LEDGER} where kind = 'refund'",
         ),
         Across(
             "in_the_charges_currency",
@@ -106,6 +109,7 @@ class PaymentLedger(Table):
                 where m.currency != c.currency""",
             "money goes out in the currency in which it came in",
             threshold=0.01,
+            of=f"{LEDGER} where kind != 'charge'",
         ),
         _words_known("refunds", REFUND_STATUSES),
         _words_known("disputes", DISPUTE_STATUSES),

@@ -61,6 +61,4 @@ def test_generated_charges_dirt_and_all_give_the_truth(lake: Lake) -> None:
         for row in expected["raw.payment_charges"]
     ]
     found = result(charge_deliveries, charges=rows(lake.spark, PaymentCharges, *raw))
-    for row in found:
-        del row["topic_generation"]
     same_rows(found, expected[DELIVERIES])

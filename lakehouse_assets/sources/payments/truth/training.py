@@ -39,7 +39,8 @@ def tables(staged: Tables) -> Tables:
         final = row["created_at"] + LABELLED
         is_lost = any(at <= final for at in lost[row["charge_id"]])
         training.append(row | {"is_lost_within_60_days": is_lost, "label_final_at": final})
-    deliveries = [{name: row[name] for name in (*TOLD, *SAID)} for row in heard]
+    first = {"topic_generation": 0}  # of a topic that was never made anew
+    deliveries = [first | {name: row[name] for name in (*TOLD, *SAID)} for row in heard]
     return {DELIVERIES: deliveries, DECISIONS: decisions, TRAINING: training}
 
 
