@@ -10,14 +10,15 @@ for four hours, HubSpot for a day, Stripe for three.
 import asyncio
 import time
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import datetime, timezone
 
 import orjson
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 
 from lakehouse_assets import settings
-from lakehouse_assets.sources.webhooks.limits import Rates, Room, check_head, read_body
+from lakehouse_assets.sources.webhooks.limits import Incoming, Rates, Room, check_head
 from lakehouse_assets.sources.webhooks.metrics import Metrics
 from lakehouse_assets.sources.webhooks.recent import Recent
 from lakehouse_assets.sources.webhooks.refusal import Refused, later
@@ -25,7 +26,6 @@ from lakehouse_assets.sources.webhooks.sending import NotSent, Sender
 from lakehouse_assets.sources.webhooks.vendors import TOPICS, VENDORS, Delivery, Event, Vendor
 
 KAFKA_RETRY_S, SECRET_RETRY_S = 5, 60
-GONE = Refused(400, "disconnected", "The sender hung up before its body was there.")
 
 
 class Door:
@@ -49,19 +49,23 @@ class Door:
         await self.sender.close()
 
     async def answer(self, vendor: Vendor, request: Request) -> Response:
-        began = time.perf_counter()
+        began, incoming = time.perf_counter(), Incoming(request)
         try:
             with self.room.place():
-                sent, known = await self._take(vendor, request)
+                sent, known = await self._take(vendor, request, incoming)
             status, code, headers = 200, "accepted", {}
             body = orjson.dumps({"received": sent + known, "recognised": known})
         except Refused as refused:
             status, code, headers = refused.status, refused.code, refused.headers
             body = refused.body()
+            with suppress(Refused):  # it hung up: there is nobody to answer
+                await incoming.drain()
         self.metrics.answered(vendor.name, code, time.perf_counter() - began)
         return Response(body, status, headers, media_type="application/json")
 
-    async def _take(self, vendor: Vendor, request: Request) -> tuple[int, int]:
+    async def _take(
+        self, vendor: Vendor, request: Request, incoming: Incoming
+    ) -> tuple[int, int]:
         """How many events were sent, and how many are in Kafka already."""
         secrets = self.secrets[vendor.name]
         if not secrets:
@@ -71,11 +75,8 @@ class Door:
             )  # fmt: skip
         self.rates.take(request.client.host if request.client else "")
         check_head(request)
-        try:
-            body = await read_body(request)
-        except ClientDisconnect:
-            raise GONE from None
-        got = Delivery(request.method, self._address(request), request.headers, body)
+        address = self._address(request)
+        got = Delivery(request.method, address, request.headers, await incoming.read())
         vendor.verify(got, secrets, time.time())
         at = datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z")
         return await self._deliver(vendor, vendor.events(got, at))

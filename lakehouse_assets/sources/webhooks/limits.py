@@ -11,6 +11,7 @@ from starlette.requests import Request
 from lakehouse_assets.sources.webhooks.refusal import Refused, later
 
 MAX_BODY = 1_000_000  # bytes; no vendor's event is larger
+MAX_DRAINED = 16_000_000  # bytes of one that is refused; a sender of more gets no answer
 MAX_HEAD = 16_384  # bytes of names and values
 MAX_HEADERS = 100
 MAX_REQUESTS = 500  # at work at once; more would wait longer than a vendor does
@@ -79,15 +80,40 @@ def check_head(request: Request) -> None:
         raise _too_large()
 
 
-async def read_body(request: Request) -> bytes:
-    """Counted as it comes: what Content-Length says may be missing or a lie."""
-    chunks, size = [], 0
-    async for chunk in request.stream():
-        size += len(chunk)
-        if size > MAX_BODY:
-            raise _too_large()
-        chunks.append(chunk)
-    return b"".join(chunks)
+class Incoming:
+    """A request's body, as it comes in."""
+
+    def __init__(self, request: Request) -> None:
+        self._receive = request.receive
+        self._is_over = False
+        self._is_asked_for = request.headers.get("expect", "").lower() == "100-continue"
+
+    async def read(self) -> bytes:
+        """Counted: what Content-Length says may be missing or a lie."""
+        chunks, size = [], 0
+        while not self._is_over:
+            chunks.append(await self._chunk())
+            size += len(chunks[-1])
+            if size > MAX_BODY:
+                raise _too_large()
+        return b"".join(chunks)
+
+    async def drain(self) -> None:
+        """Throw away the rest: who is still sending would not see our answer, but a broken pipe.
+        Not that of a sender that waits to be asked for it.
+        """
+        left = 0 if self._is_asked_for else MAX_DRAINED
+        while left > 0 and not self._is_over:
+            left -= len(await self._chunk())
+
+    async def _chunk(self) -> bytes:
+        message = await self._receive()
+        if message["type"] == "http.disconnect":
+            self._is_over = True
+            raise Refused(400, "disconnected", "The sender hung up before its body was there.")
+        self._is_over = not message.get("more_body", False)
+        chunk: bytes = message.get("body", b"")
+        return chunk
 
 
 def _too_large() -> Refused:
