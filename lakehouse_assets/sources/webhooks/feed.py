@@ -37,13 +37,18 @@ def requests(
 
     The same arguments give the same requests whichever vendors are asked for, so that feeds that
     run apart tell of one world. `sent_from`: requests made before it are left out, but those that
-    tell who somebody is. Nothing is said to have happened after the instant of its request.
+    tell who somebody or what a company is. Nothing is said to have happened after the instant of
+    its request.
     """
     feed = _Feed(seed, start, dirt, interval, traps)
     since_ms = int(sent_from.timestamp() * 1000) if sent_from else 0
     made = (feed.request(slot) for slot in counting())
-    wanted = (r for r in made if r.vendor in only and (r.made_ms >= since_ms or r.known))
+    wanted = (r for r in made if r.vendor in only and (r.made_ms >= since_ms or _tells_who(r)))
     return islice(wanted, count)
+
+
+def _tells_who(request: Request) -> bool:
+    return request.known is not None or request.topic.startswith("company.")
 
 
 class _Feed:

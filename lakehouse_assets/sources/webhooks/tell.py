@@ -89,7 +89,7 @@ class Teller:
 
     def other(self, turn: int, at: int) -> Request:
         """Something of which no table but that of all the others is made."""
-        number = self._numbers.whole()
+        number = self._numbers.whole(2)
         if turn % 3 == 0:
             product = {"id": 7_000_000 + turn % 30, "title": shopify.GOODS[turn % 30][0],
                        "updated_at": shopify.instant(at), "status": "active"}  # fmt: skip
