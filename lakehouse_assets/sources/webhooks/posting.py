@@ -100,13 +100,14 @@ class _Poster:
 class _Lane:
     """One connection to the door that is kept open."""
 
+    patience_s: float = PATIENCE_S
+
     def __init__(self, secrets: Mapping[str, bytes]) -> None:
         self._secrets = secrets
         self._port = settings.port("webhooks")
         self.place = f"http://{HOST}:{self._port}"
         self._known_as = settings.webhooks_url() or self.place  # HubSpot signs the address
         self._connection = HTTPConnection(HOST, self._port, timeout=ANSWER_S)
-        self.patience_s: float = PATIENCE_S
 
     def require_door(self) -> None:
         try:
