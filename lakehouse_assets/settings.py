@@ -23,6 +23,7 @@ PORTS = {
     "kafka_controller": 9093,
     "spark": 15002,
     "spark_ui": 4040,
+    "webhooks": 8090,
 }
 
 # What points at somebody's real lake or changes what is done there. Who makes a lake of its own, a
@@ -30,7 +31,7 @@ PORTS = {
 POINTERS = (
     "LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE", "LAKEHOUSE_CATALOG_URI",
     "LAKEHOUSE_WAREHOUSE", "LAKEHOUSE_FIRST_HOUR", "LAKEHOUSE_KILL_AT", "LAKEHOUSE_ALERT_URL",
-    "DAGSTER_HOME",
+    "LAKEHOUSE_WEBHOOKS_URL", "LAKEHOUSE_WEBHOOKS_PER_S", "DAGSTER_HOME",
 )  # fmt: skip
 
 SQLITE = "sqlite:///"
@@ -76,6 +77,30 @@ def warehouse() -> str:
     """A folder, or an address (`s3://…`, `file:///…`), which is left as it is."""
     place = os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
     return place if urlsplit(place).scheme else str(ROOT / place)
+
+
+def webhooks_url() -> str:
+    """Where the vendors believe the door to be, without the path; '': where it is."""
+    return (os.environ.get("LAKEHOUSE_WEBHOOKS_URL") or "").rstrip("/")
+
+
+def webhooks_per_s() -> float:
+    """Requests of one address."""
+    said = os.environ.get("LAKEHOUSE_WEBHOOKS_PER_S") or "5000"
+    try:
+        if (rate := float(said)) >= 1:
+            return rate
+    except ValueError:
+        pass
+    raise ValueError(f"LAKEHOUSE_WEBHOOKS_PER_S={said}: say requests per second, at least 1.")
+
+
+def webhook_secrets(name: str) -> list[bytes]:
+    """The secret in the variable of that name, and in `<name>_PREVIOUS` while it is replaced; none
+    but these is ever valid.
+    """
+    said = [os.environ.get(variable, "").strip() for variable in (name, f"{name}_PREVIOUS")]
+    return [secret.encode() for secret in said if secret]
 
 
 def without_password(uri: str) -> str:

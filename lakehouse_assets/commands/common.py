@@ -71,9 +71,10 @@ def services() -> "list[list[Service]]":
     from lakehouse_assets.services.generator import generators
     from lakehouse_assets.services.kafka import Kafka
     from lakehouse_assets.services.spark import Spark
+    from lakehouse_assets.services.webhooks import Webhooks
 
-    dagster: list[Service] = [Webserver(), Daemon()]
-    return [[Kafka(), Spark(), CodeServer()], dagster, [*generators()]]
+    second: list[Service] = [Webserver(), Daemon(), Webhooks()]
+    return [[Kafka(), Spark(), CodeServer()], second, [*generators()]]
 
 
 def chosen(names: Sequence[str]) -> "list[Service]":

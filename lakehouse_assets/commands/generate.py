@@ -37,7 +37,9 @@ class _WithKinds(click.Command):
               help="Send these alone, e.g. --only refunds; repeatable.")  # fmt: skip
 @click.option("--count", type=click.IntRange(0), help="Records to send; default: without end.")
 @click.option(
-    "--rate", type=click.FloatRange(0), help="Of the first feed a second; 0: as fast as can be."
+    "--rate",
+    type=click.FloatRange(0),
+    help="Charges, or webhooks of all vendors, a second; 0: as fast as can be.",
 )
 @click.option("--seed", type=int, help="Other seed, other events.")
 @click.option(
@@ -56,12 +58,14 @@ def generate(
     dirt: tuple[str, ...],
     background: bool,
 ) -> None:
-    """Send a SOURCE's events to Kafka, until Ctrl-C or --count of them."""
+    """Send a SOURCE's events, payments to Kafka and webhooks to their door, until Ctrl-C or --count
+    of them.
+    """
     try:
         read_rates(dirt, *_usual_dirt(source))
     except ValueError as error:
         raise click.ClickException(str(error)) from None
-    _require_kafka()
+    _require_door() if source == "webhooks" else _require_kafka()
     given = {"--count": count, "--rate": rate, "--seed": seed}
     args = [f"{name}={value}" for name, value in given.items() if value is not None]
     args += [f"--dirt={one}" for one in dirt]
@@ -135,6 +139,17 @@ def _require_kafka() -> None:
     raise click.ClickException(
         "Kafka is not running. Start it with `lakehouse up kafka`, or name yours in LAKEHOUSE_KAFKA"
     )
+
+
+def _require_door() -> None:
+    """Which alone knows whether Kafka is there, and says so."""
+    from lakehouse_assets.services.webhooks import Webhooks
+
+    if not (door := Webhooks()).probe():
+        raise click.ClickException(
+            f"No door for webhooks answers at {door.url}. Start it with `lakehouse up webhooks "
+            "--no-generate`"
+        )
 
 
 COMMANDS = (generate, topic)

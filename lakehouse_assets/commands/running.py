@@ -88,7 +88,7 @@ def _dependants_first(services: "Sequence[Service]") -> "list[list[Service]]":
     ranks: list[list[Service]] = [[], [], []]
     for service in services:
         kind = service.name.split("-")[0]
-        ranks[{"generate": 0, "dagster": 1}.get(kind, 2)].append(service)
+        ranks[{"generate": 0, "dagster": 1, "webhooks": 1}.get(kind, 2)].append(service)
     return [rank for rank in ranks if rank]
 
 

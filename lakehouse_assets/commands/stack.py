@@ -21,7 +21,7 @@ NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 # All that `wipe` deletes; never the whole folder, which may have been pointed at something else.
 DATA = (
     "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "kafka",
-    "spark", "dagster", "generate-*", "logs", "first_hour", "secrets.env", "run",
+    "spark", "dagster", "webhooks", "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
 TAIL_BYTES = 200_000
 FOLLOW_S = 0.3
@@ -187,8 +187,9 @@ def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service
         whole = [Generator(s) for s in sources if not no_generate]
         # Where feeds run already that were begun apart, all of them would be some of them twice.
         alone = [g for g in whole if all(t.status().state == "stopped" for t in g.twins())]
-        others = {s.name for group in everything[:-1] for s in group}
-        named = {g.name for g in alone} | {*names} | others
+        others = {s.name for group in everything[:-1] for s in group if not s.is_optional}
+        # A door that is named like a source is that source's.
+        named = {g.name for g in alone} | {*names} | {*sources} | others
     else:
         named = {s.name for s in common.chosen(names)}
     return [[s for s in group if s.name in named] for group in everything], bool(sources)
@@ -203,6 +204,7 @@ def _tell(console: "Console", names: list[str]) -> None:
         "dagster": ("Dagster UI", f"http://{HOST}:{port('dagster')}"),
         "spark": ("Spark UI", f"http://{HOST}:{port('spark_ui')}"),
         "kafka": ("Kafka", settings.kafka_bootstrap()),
+        "webhooks": ("Webhooks", f"http://{HOST}:{port('webhooks')}/docs"),
     }
     for name, (title, place) in places.items():
         if name in names:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 from lakehouse_assets.services.service import Service
 
-SOURCES = ("payments",)
-SETTLED_S = 2.0  # one that lives so long has imported, reached Kafka and found or made its topic
+SOURCES = ("payments", "webhooks")
+SETTLED_S = 2.0  # one that lives so long has imported, and reached who takes its events
 
 
 def feeds(source: str) -> tuple[str, ...]:

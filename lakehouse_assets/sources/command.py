@@ -8,13 +8,16 @@ import signal
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
+from typing import Any, Generic, TypeVar
 
 from lakehouse_assets.sources.dirt import read_rates, told
-from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.produce import ProduceError, ensure_topic, produce
+from lakehouse_assets.sources.event import Event, NotTakenError
+from lakehouse_assets.sources.produce import ensure_topic, produce
 
 SHIFT = timedelta(hours=6)  # live feeds that begin within one tell of the same world
 BEGINNING = timedelta(minutes=5)  # until when every feed has something to tell of
+
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True)
@@ -31,34 +34,46 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Source:
-    """What a source can send: topics by their short names; `interval` is that of the first."""
+class Source(Generic[Made]):
+    """What a source can send, by short names; `interval` is that of what `paced` says."""
 
     topics: Mapping[str, str]
     interval: timedelta
     every: Mapping[str, int]  # of so many intervals, at most, one is a record of the topic's
     usual: Mapping[str, float]  # kinds of dirt and their rates
     kinds: Mapping[str, Collection[str]]  # those of each topic
-    make: Callable[[Asked], Iterable[Event]]
+    make: Callable[[Asked], Iterable[Made]]
+    # To where it belongs: paced from an instant that is now, or at once; tells how far it is.
+    send: Callable[[Asked, Iterable[Made], datetime | None, Callable[[int], None]], int]
+    paced: str
 
 
-def command(source: Source, argv: list[str] | None = None) -> None:
+def to_kafka(
+    asked: Asked,
+    events: Iterable[Event],
+    paced_from: datetime | None,
+    on_progress: Callable[[int], None],
+) -> int:
+    for topic in asked.topics:
+        ensure_topic(topic)
+    return produce(events, paced_from, on_progress)
+
+
+def command(source: Source[Any], argv: list[str] | None = None) -> None:
     """In the foreground until Ctrl-C."""
     said = _arguments(source, argv)
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # flush, as after Ctrl-C
     try:
         _run(source, said)
-    except (ProduceError, ValueError) as failure:
+    except (NotTakenError, ValueError) as failure:
         raise SystemExit(str(failure)) from None
 
 
-def _run(source: Source, said: argparse.Namespace) -> None:
+def _run(source: Source[Any], said: argparse.Namespace) -> None:
     from rich.console import Console
     from rich.progress import Progress, TextColumn, TimeElapsedColumn
 
     asked = _asked(source, said)
-    for topic in asked.topics:
-        ensure_topic(topic)
     console, names = Console(stderr=True), ", ".join(asked.topics)
     again = f"--seed {said.seed} --rate {said.rate:g} --start {asked.start.isoformat()}"
     again += f" --count {said.count}" if said.count is not None else ""
@@ -69,16 +84,17 @@ def _run(source: Source, said: argparse.Namespace) -> None:
     with Progress(*columns, TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task("sending", total=said.count)
         try:
-            produce(
+            source.send(
+                asked,
                 source.make(asked),
                 (asked.sent_from or asked.start) if said.rate else None,
                 lambda sent: progress.update(task, completed=sent),
             )
         except KeyboardInterrupt:
-            console.print("stopped; what was sent is in the topics")
+            console.print("stopped; what was sent is in Kafka")
 
 
-def _asked(source: Source, said: argparse.Namespace) -> Asked:
+def _asked(source: Source[Any], said: argparse.Namespace) -> Asked:
     interval = timedelta(seconds=1 / said.rate) if said.rate else source.interval
     now, sent_from = datetime.now(timezone.utc), None
     if said.start:
@@ -100,7 +116,7 @@ def _begin_of_shift(now: datetime) -> datetime:
     return midnight + (now - midnight) // SHIFT * SHIFT
 
 
-def _arguments(source: Source, argv: list[str] | None) -> argparse.Namespace:
+def _arguments(source: Source[Any], argv: list[str] | None) -> argparse.Namespace:
     names = list(source.topics)
     parser = argparse.ArgumentParser(description=f"Send events: {', '.join(names)}.")
     rate = timedelta(seconds=1) / source.interval
@@ -108,8 +124,8 @@ def _arguments(source: Source, argv: list[str] | None) -> argparse.Namespace:
                         help="send these alone; once for each (default: all)")  # fmt: skip
     parser.add_argument("--count", type=int, help="records to send (default: without end)")
     parser.add_argument("--rate", type=float, default=rate,
-                        help=f"{names[0]} per second, the others in proportion; 0: as fast as "
-                        "possible (default: %(default)s)")  # fmt: skip
+                        help=f"{source.paced} per second; 0: as fast as possible "
+                        "(default: %(default)s)")  # fmt: skip
     parser.add_argument("--seed", type=int, default=7, help="other seed, other events")
     parser.add_argument("--start", type=_instant,
                         help="instant of the first event, ISO 8601 (default: now; with --rate 0 "

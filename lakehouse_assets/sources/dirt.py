@@ -1,10 +1,15 @@
-"""How one says how much of each kind of dirt a generator plants: `kind=rate`, as often as wanted.
+"""How one says how much of each kind of dirt a generator plants, `kind=rate`, and which record
+gets which.
 
 Which kinds there are and their usual rates is each source's own matter.
 """
 
 import difflib
 from collections.abc import Collection, Mapping
+from heapq import heapify, heappop, heappush
+from random import Random
+
+from lakehouse_assets.sources.event import CLEAN
 
 ALIKE = 0.5  # of 1; names less alike than this are not offered
 
@@ -43,3 +48,40 @@ def read_rates(
 
 def told(rates: Mapping[str, float]) -> str:
     return ", ".join(f"{kind} {rate:g}" for kind, rate in rates.items())
+
+
+class Schedule:
+    """Which record gets which dirt: one of every 1/rate records, at a seeded place among them.
+
+    So each kind comes out at its rate to within a record or two, and changing one rate moves the
+    others by no more than a place lost to a collision.
+    """
+
+    def __init__(self, seed: object, rates: dict[str, float]) -> None:
+        self._rates = {kind: rate for kind, rate in rates.items() if rate > 0}
+        self._rngs = {kind: Random(f"{kind}/{seed}") for kind in self._rates}
+        self._turns = dict.fromkeys(self._rates, 0)
+        self._due = [(self._place(kind), kind) for kind in self._rates]
+        heapify(self._due)
+
+    def at(self, slot: int) -> str:
+        """The kind due at this record; of two that fall together the second goes to the next."""
+        if not self._due or self._due[0][0] > slot:
+            return CLEAN
+        _, kind = heappop(self._due)
+        self._turns[kind] += 1
+        heappush(self._due, (self._place(kind), kind))
+        return kind
+
+    def turn(self, kind: str) -> int:
+        """How often this kind came before; variants of a kind take turns."""
+        return self._turns[kind] - 1
+
+    def postpone(self, kind: str, slot: int) -> None:
+        """Try this kind once more at a later record, because there was nothing to repeat."""
+        self._turns[kind] -= 1
+        self._due = [due for due in self._due if due[1] != kind] + [(slot, kind)]
+        heapify(self._due)
+
+    def _place(self, kind: str) -> int:
+        return int((self._turns[kind] + self._rngs[kind].random()) / self._rates[kind])

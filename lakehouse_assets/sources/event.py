@@ -13,6 +13,10 @@ _ODD = 0x9E3779B97F4A7C15  # any odd factor maps 64-bit numbers one to one, so i
 _MASK = 0xFFFFFFFFFFFFFFFF
 
 
+class NotTakenError(RuntimeError):
+    """Who should have taken what a generator sent did not; the message says what to do."""
+
+
 class Event(NamedTuple):
     """One Kafka record to be; `kind` names the dirt planted in it and never reaches Kafka."""
 

@@ -14,7 +14,7 @@ from confluent_kafka.admin import AdminClient
 from confluent_kafka.cimpl import NewTopic
 
 from lakehouse_assets import settings
-from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.event import Event, NotTakenError
 
 MAX_RECORD_BYTES = 10_000_000
 QUEUED_RECORDS, QUEUED_KB = 100_000, 131_072  # what the producer may hold before it makes us wait
@@ -30,7 +30,7 @@ TOPIC_CONFIG = {  # how long records are kept is the broker's setting
 }
 
 
-class ProduceError(RuntimeError):
+class ProduceError(NotTakenError):
     """Kafka did not take what we sent; the message says what, where and what to do."""
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.services.generator import Generator
+from lakehouse_assets.sources import webhooks
 from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, Dirt, charges
 from lakehouse_assets.sources.payments.truth import raw
 from lakehouse_assets.sources.produce import ensure_topic
@@ -41,9 +42,11 @@ def test_a_topic_is_made_by_its_name_once_and_listed(stack: Path) -> None:
 
 
 def test_the_help_lists_the_kinds_of_dirt_with_their_rates() -> None:
-    rates = Dirt().rates()
-    listed = dict(line.split() for line in said("generate", "--help").splitlines()[-len(rates) :])
-    assert {kind: float(rate) for kind, rate in listed.items()} == rates
+    _, *sections = said("generate", "--help").split("Kinds of dirt in ")
+    assert [section.split(",")[0] for section in sections] == ["payments", "webhooks"]
+    for section, rates in zip(sections, (Dirt().rates(), webhooks.Dirt().rates()), strict=True):
+        listed = dict(line.split() for line in section.splitlines()[1:] if line.strip())
+        assert {kind: float(rate) for kind, rate in listed.items()} == rates
 
 
 @pytest.mark.parametrize(
@@ -101,6 +104,12 @@ def test_a_burst_of_a_sparse_feed_lies_in_the_past(stack: Path) -> None:
     updated = [at for at in parsed if at]
     assert len(records) == 200
     assert timedelta(0) <= records[0].arrived_at - max(updated) < timedelta(minutes=10)
+
+
+def test_webhooks_need_their_door(stack: Path) -> None:
+    for background in ([], ["--background"]):
+        told = refused("generate", "webhooks", "--count", "1", *background)
+        assert "lakehouse up webhooks --no-generate" in told
 
 
 def test_a_feed_that_is_none_is_answered_with_the_nearest() -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from lakehouse_assets.sources.command import Asked, Source, command
+from lakehouse_assets.sources.command import Asked, Source, command, to_kafka
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import EVERY, FEEDS, INTERVAL, Dirt, payments
 from lakehouse_assets.sources.payments.dirt import KINDS
@@ -16,4 +16,5 @@ def make(asked: Asked) -> Iterator[Event]:
 
 
 if __name__ == "__main__":
-    command(Source(FEEDS, INTERVAL, EVERY, Dirt().rates(), KINDS, make))
+    paced = "charges, and the others in proportion,"
+    command(Source(FEEDS, INTERVAL, EVERY, Dirt().rates(), KINDS, make, to_kafka, paced))

@@ -11,8 +11,9 @@ from datetime import datetime, timedelta, timezone
 from random import Random
 from typing import ClassVar, NamedTuple
 
+from lakehouse_assets.sources.dirt import Schedule
 from lakehouse_assets.sources.event import CLEAN, Event, iso_ms, scatter, token
-from lakehouse_assets.sources.payments.dirt import MIN_LATE, Dirt, Schedule
+from lakehouse_assets.sources.payments.dirt import MIN_LATE, Dirt
 from lakehouse_assets.sources.payments.edits import COMMON, SET_ASIDE, Edit, malformed
 from lakehouse_assets.sources.payments.pools import pools
 from lakehouse_assets.sources.payments.record import Fields, Shape
