@@ -57,6 +57,12 @@ def test_what_the_door_takes_is_not_too_deep_for_spark(lake: Lake) -> None:
     assert row["_error"] is None and row["line_items"].startswith("[[[[")
 
 
+def test_half_a_letter_is_read_as_a_question_mark(lake: Lake) -> None:
+    half = record(OURS, b'{"total_price":"\\ud83d"}')
+    (row,) = rows_of(lake, raw_table(Orders, topic="orders", group="bare"), half)
+    assert (row["_error"], row["total_price"]) == (None, "?")
+
+
 @pytest.mark.parametrize("inside", [
     b'{"a":"]}"}', b'{"a":"\\"}{","b":[{},[{}]]}', b'{"a\\\\":{"}":1}}', b'{"":{}}', b"{}",
     '{"é":"\\u007d"}'.encode(),
