@@ -1,4 +1,4 @@
-"""Where events come from: one generator per source, each runs alone.
+"""Where events come from: one generator per source, each runs alone; and a door for real ones.
 
 Here belongs what makes events, sends them to Kafka, and tells the truth about them: the content
 that every table must end with, worked out from the events by code that shares nothing with the

@@ -97,10 +97,11 @@ def _told(refused: Refused) -> Response:
 
 
 def main() -> None:
+    # What is wrong with a request is counted, not logged: a forger could fill the disk.
     logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     uvicorn.run(
         create_app, factory=True, host=HOST, port=settings.port("webhooks"), loop="uvloop",
-        http=BoundedProtocol, ws="none", lifespan="on", access_log=False, log_level="warning",
+        http=BoundedProtocol, ws="none", lifespan="on", access_log=False, log_level="error",
         server_header=False, date_header=False, backlog=BACKLOG,
         timeout_keep_alive=KEEP_ALIVE_S, timeout_graceful_shutdown=STOP_S,
     )  # fmt: skip

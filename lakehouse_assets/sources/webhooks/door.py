@@ -108,7 +108,7 @@ class Door:
 
     def _address(self, request: Request) -> str:
         """As the vendor knows it, which HubSpot signs; behind a proxy only the setting knows."""
-        if not self._url:
-            return str(request.url)
-        url = request.url
-        return f"{self._url}{url.path}?{url.query}" if url.query else f"{self._url}{url.path}"
+        scope = request.scope
+        base = self._url or f"{scope['scheme']}://{request.headers.get('host', '')}"
+        query = f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else ""
+        return f"{base}{scope['raw_path'].decode('latin-1')}{query}"

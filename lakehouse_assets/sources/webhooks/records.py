@@ -9,6 +9,7 @@ the last, so it would speak for us. Other names that stand twice are the vendor'
 takes the last one, as Spark does.
 """
 
+import json
 import re
 from itertools import accumulate
 from typing import Any
@@ -27,11 +28,11 @@ NOT_BRACKETS = bytes(set(range(256)) - STEPS.keys())
 
 
 def parsed(body: bytes) -> Any:
-    """Valid UTF-8, valid JSON, not too deep; parsed once and for all."""
+    """Valid UTF-8, valid JSON, not too deep."""
     try:
         found = orjson.loads(body)
     except orjson.JSONDecodeError:
-        raise _unreadable(body) from None
+        return _read_slowly(body)
     if _depth(body) > MAX_DEPTH:
         raise _too_deep()
     return found
@@ -87,14 +88,24 @@ def _depth(body: bytes) -> int:
     return max(accumulate(map(STEPS.__getitem__, brackets)), default=0)
 
 
-def _unreadable(body: bytes) -> Refused:
+def _read_slowly(body: bytes) -> Any:
+    """Half a surrogate pair, or a number that no double holds, is JSON too: what a vendor signed is
+    not lost for it. The depth is known first, since this parser recurses.
+    """
     try:
-        body.decode()
+        text = body.decode()
     except UnicodeDecodeError as error:
-        return Refused(400, "invalid_utf8", f"Byte {error.start} of the body is no UTF-8.")
+        raise Refused(400, "invalid_utf8", f"Byte {error.start} is no UTF-8.") from None
     if _depth(body) > MAX_DEPTH:
-        return _too_deep()
-    return Refused(400, "invalid_json", "The body is no JSON text.")
+        raise _too_deep()
+    try:
+        return json.loads(text, parse_constant=_no_constant)
+    except ValueError:
+        raise Refused(400, "invalid_json", "The body is no JSON text.") from None
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is Python's, not JSON's")
 
 
 def _too_deep() -> Refused:

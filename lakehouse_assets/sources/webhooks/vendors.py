@@ -1,17 +1,16 @@
 """What each vendor's request is: how it is verified, which events it holds, where they go.
 
-Only the body is signed, by Shopify. Its headers (which topic, which delivery) are believed because
-who has a signed body has nothing to gain by them: a wrong topic ends in a table whose staging
-refuses the row.
+Shopify signs the body alone. Its headers (which topic, which delivery) are believed because there
+is no means to check them; what protects them is the vendor's TLS up to the proxy.
 """
 
 import hashlib
+import json
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import orjson
 from starlette.datastructures import Headers
 
 from lakehouse_assets.sources.webhooks import signatures
@@ -149,7 +148,7 @@ def _hubspot_event(found: dict[str, Any], raw: bytes, at: str) -> Event:
     topic = HUBSPOT_ROUTES.get(family, OTHER)
     # HubSpot does not promise that an eventId is unique: the rest must be the same, too.
     same = {name: value for name, value in found.items() if name != "attemptNumber"}
-    content = hashlib.blake2b(orjson.dumps(same, option=orjson.OPT_SORT_KEYS), digest_size=16)
+    content = hashlib.blake2b(json.dumps(same, sort_keys=True).encode(), digest_size=16)
     identity = ("hubspot", event, content.hexdigest())
     key = _id(found.get("objectId")) or event
     return _event("hubspot", topic, kind, event, at, key, raw, identity)

@@ -171,6 +171,13 @@ def talk(*parts: bytes, pause_s: float = 0.0) -> bytes:
         return heard
 
 
+@pytest.mark.parametrize("host", [b"[", b"a b", b"\xff", b"", b"x" * 300])
+def test_a_host_that_is_none_breaks_nothing(door: Webhooks, host: bytes) -> None:
+    head = b"POST /webhooks/hubspot?%s HTTP/1.1\r\nConnection: close\r\nHost: " + host
+    kind = b"\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n[]"
+    assert b'"signature_missing"' in talk(head + kind)
+
+
 def test_a_head_without_end_is_cut_off(door: Webhooks) -> None:
     begun = b"POST /webhooks/stripe HTTP/1.1\r\nX-Long: "
     heard = talk(begun, *[b"x" * 4_096] * (MAX_HEAD // 4_096 + 1), pause_s=0.05)

@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout  # Python 3.10 has two
 from contextlib import contextmanager
 from functools import partial
 
@@ -89,7 +90,7 @@ def test_a_hiccup_of_kafkas_is_waited_for(door: Webhooks) -> None:
     with ThreadPoolExecutor(2) as pool:
         with mute_kafka():
             waiting = [pool.submit(stripe(charge("evt_slow")).send) for _ in range(2)]
-            with pytest.raises(TimeoutError):
+            with pytest.raises(FutureTimeout):
                 waiting[0].result(timeout=1)
         assert sorted(f.result().said["recognised"] for f in waiting) == [0, 1]
     assert len(records("evt_slow")) == 1
