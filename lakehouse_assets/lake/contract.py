@@ -56,7 +56,7 @@ class Across:
     bad: str
     doc: str
     threshold: float = 0.0  # rate at which there may be bad ones
-    of: str = ""  # among which that rate is meant: "table where …"; else all rows of the table
+    of: str = ""  # among which: "table where …"; else all rows of the table
 
 
 @dataclass(frozen=True)
@@ -87,9 +87,7 @@ def newest(*, by: str, at: str) -> Scope:
     return Scope("newest", at=at, by=by)
 
 
-def recompute_keys(
-    *, at: str, by: tuple[str, ...] = (), reach: timedelta = timedelta(0)
-) -> Scope:
+def recompute_keys(*, at: str, by: tuple[str, ...] = (), reach: timedelta = timedelta(0)) -> Scope:
     return Scope("keys", at=at, together=by, reach=reach)
 
 
