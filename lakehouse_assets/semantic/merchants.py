@@ -6,6 +6,9 @@ deletion is a version too, without attributes, so that there is no gap: of a del
 the current one, until it is told of again. The merchants of today are
 `is_current and not is_deleted`. Versions that say the same are not made one, and what was known
 before a deletion stays. Nothing is joined.
+
+The scope cannot prune: a merchant's versions lie at any time, so each batch reads the keys of all,
+which are few beside what they do.
 """
 
 from pyspark.sql import DataFrame

@@ -6,6 +6,9 @@ of one instant the one with the greatest event id stands. To cancel is final at 
 version told of after it stands as it was said, is marked, and brings nothing. What nobody can tell
 (a status that we do not know, a price without currency or interval, a discount outside 0 to 100) is
 NULL and counted. Versions that say the same are not made one. Nothing is joined or summed.
+
+The scope cannot prune: a subscription lasts for years, so each batch looks for its own among the
+keys of all. That is a column of text and bearable; see marts.subscription_revenue_monthly.
 """
 
 from pyspark.sql import DataFrame
