@@ -6,6 +6,9 @@ from decimal import Decimal
 
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.news import News
+from lakehouse_assets.lake.publish import Change, publish
+from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.marts.merchant_revenue_daily import (
     MerchantRevenueDaily,
     merchant_revenue_daily,
@@ -82,11 +85,19 @@ def test_generated_movements_give_the_truth_and_sum_to_the_ledger(lake: Lake) ->
     assert here == there
 
 
+def claim_to_have_read(lake: Lake, table: LakeTable) -> None:
+    """A batch that reads all of the parents and makes nothing of it."""
+    head, nothing = lake.catalog.head(table.name), rows(lake.spark, table.contract)
+    publish(lake, table.contract, head, Change(nothing, "append", News(lake, table, head).stamp()))
+
+
 def test_a_movement_that_the_mart_lacks_shows_by_its_currency(lake: Lake) -> None:
     (ledger,) = merchant_revenue_daily.parents.values()
     add(lake, ledger, movement("charge:1", 500), movement("charge:2", None, currency=None))
     advance(lake, merchant_revenue_daily)
     assert broken_across(lake, merchant_revenue_daily) == {}
     add(lake, ledger, movement("refund:1", -100))
+    assert broken_across(lake, merchant_revenue_daily) == {}, "not judged before it has read it"
+    claim_to_have_read(lake, merchant_revenue_daily)
     (bad,) = broken_across(lake, merchant_revenue_daily)["nets_to_the_ledger"]
     assert (bad["currency"], bad["net_minor"], bad["ledger_minor"]) == ("EUR", 500, 400)
