@@ -13,7 +13,7 @@ from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.lake.versions import good
 from lakehouse_assets.raw.payment_charges import payment_charges
-from lakehouse_assets.semantic.vocabulary import meant, units
+from lakehouse_assets.semantic.vocabulary import CARD, meant, units
 from lakehouse_assets.sources.payments.providers import CHARGE_STATUSES
 from lakehouse_assets.staging.stg_payment_charges import stg_payment_charges
 
@@ -49,7 +49,7 @@ def transform(charges: DataFrame) -> DataFrame:
         "event_id", "charge_id", "customer_id", "currency",
         F.expr(units("provider_amount", "provider", "currency")).alias("amount"),
         "risk_score",
-        F.expr("coalesce(payment_method_id, card_brand || card_last4)").alias("card"),
+        F.expr(CARD).alias("card"),
         F.col("card_country").alias("country"),
         F.expr(f"{status} <=> 'failed'").alias("is_failed"),
         "created_at", "updated_at", "arrived_at",

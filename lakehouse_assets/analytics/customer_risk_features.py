@@ -19,6 +19,7 @@ from pyspark.sql.window import Window, WindowSpec
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.semantic.payments import payments as semantic_payments
+from lakehouse_assets.semantic.vocabulary import CARD
 
 HOUR, SECOND = 3_600_000_000, 1_000_000  # microseconds, as `at`
 CAP = timedelta(days=30)  # a longer pause is told as none
@@ -60,7 +61,7 @@ def transform(payments: DataFrame) -> DataFrame:
         *("charge_id", "customer_id", "created_at", "currency", "amount", "risk_score"),
         "arrived_at",
         F.col("card_country").alias("country"),
-        F.expr("coalesce(payment_method_id, card_brand || card_last4)").alias("card"),
+        F.expr(CARD).alias("card"),
         F.expr("if(customer_id is null, charge_id, null)").alias("alone"),
         F.expr("if(status = 'failed', 1, 0)").alias("failed"),
         F.unix_micros("created_at").alias("at"),

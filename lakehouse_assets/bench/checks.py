@@ -7,13 +7,13 @@ then judges the stored rows, one Spark query a rule, and so do we, all rules in 
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime, timedelta, timezone
 from statistics import median
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from lakehouse_assets.bench import _pandera
-from lakehouse_assets.bench._lab import Lab, Meter, doing, lab, say
+from lakehouse_assets.bench._lab import Cost, Lab, Meter, doing, lab, say
 from lakehouse_assets.lake import ingest, quality, scope
 from lakehouse_assets.lake.contract import Column, Layout, Rule, Table
 from lakehouse_assets.lake.lake import Lake
@@ -75,14 +75,6 @@ PLAIN = _contract("bare.plain", {}, ())
 JUDGED = _contract("bare.ruled", STATED, ROWS)
 # pandera does not know structs.
 JUDGED.columns = {n: c for n, c in JUDGED.columns.items() if n != "metadata"}
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What one pass took."""
-
-    wall_s: float
-    cpu_s: float
 
 
 def run(

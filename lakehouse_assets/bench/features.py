@@ -7,7 +7,6 @@ Apart from these, one customer who makes all charges within a day: what windows 
 
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import partial
 from operator import itemgetter
@@ -18,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from lakehouse_assets import settings
 from lakehouse_assets.analytics.customer_risk_features import customer_risk_features as features
 from lakehouse_assets.bench import _windows
-from lakehouse_assets.bench._lab import Lab, Meter, doing, lab, say
+from lakehouse_assets.bench._lab import Cost, Lab, Meter, doing, lab, say
 from lakehouse_assets.lake import scope
 from lakehouse_assets.lake.advance import advance, rebuild
 from lakehouse_assets.lake.lake import Lake
@@ -53,14 +52,6 @@ CHARGE = {
     "is_dirty": "false",
 }
 DRAWN = ("b0", "b1", *[f"d{n}" for n in range(11)])
-
-
-@dataclass(frozen=True)
-class Cost:
-    """What one pass took."""
-
-    wall_s: float
-    cpu_s: float
 
 
 def run(

@@ -29,7 +29,7 @@ class News:
     def pins(self) -> dict[str, Head]:
         """The parents' heads by name; a parent that was never made has none."""
         pins = {}
-        for parent in (*self.table.parents.values(), *self.table.rebuilt_with):
+        for parent in self.table.upstream:
             with suppress(NoTable):
                 pins[parent.name] = self.lake.catalog.head(parent.name)
         return pins

@@ -54,6 +54,11 @@ class LakeTable:
         return self.layer in ("raw", "staging")
 
     @property
+    def upstream(self) -> "tuple[LakeTable, ...]":
+        """What has to be made before it: what it reads, and what it is rebuilt with."""
+        return (*self.parents.values(), *self.rebuilt_with)
+
+    @property
     def removes(self) -> bool:
         """Its rows may disappear: who reads it by its news alone would not see that."""
         return self.transform is not None and self.contract.layout.scope.kind != "newest"

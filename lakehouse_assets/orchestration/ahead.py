@@ -87,7 +87,7 @@ class Ahead:
 
     def _is_ready(self, table: LakeTable) -> bool:
         """Not before its parents; what is made of a table that failed fails like it."""
-        parents = [self._made[name] for name in _parents(table) if name in self._made]
+        parents = [self._made[p.name] for p in table.upstream if p.name in self._made]
         if not all(p.done() for p in parents):
             return False
         if failed := [error for p in parents if (error := p.exception())]:
@@ -97,15 +97,11 @@ class Ahead:
         return table.layer != METADATA or table.name in self._asked
 
 
-def _parents(table: LakeTable) -> list[str]:
-    return [p.name for p in (*table.parents.values(), *table.rebuilt_with)]
-
-
 def _heights(tables: dict[str, LakeTable]) -> dict[str, int]:
     """How many tables, one made of the other, still follow each: the longest way is gone first."""
     height = dict.fromkeys(tables, 0)
     for name in reversed(tables):  # children before parents
-        for parent in _parents(tables[name]):
-            if parent in height:
-                height[parent] = max(height[parent], height[name] + 1)
+        for parent in tables[name].upstream:
+            if parent.name in height:
+                height[parent.name] = max(height[parent.name], height[name] + 1)
     return height

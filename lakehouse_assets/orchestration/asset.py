@@ -136,7 +136,7 @@ def _materialize(
     checks: list[str],
 ) -> Iterator[Result]:
     try:
-        outcome = lake.ahead(*_of_run(context, tables)).outcome(table)
+        outcome = lake.ahead(lambda: _of_run(context, tables)).outcome(table)
     except (Held, RecordsLost) as stopped:
         if HELD in checks:
             yield dg.AssetCheckResult(
@@ -205,7 +205,7 @@ def _priority(table: LakeTable) -> str:
 def _deps(table: LakeTable) -> list[dg.AssetKey]:
     if table.topic:
         return [topic_key(table.topic)]
-    return [asset_key(p.name) for p in (*table.parents.values(), *table.rebuilt_with)]
+    return [asset_key(p.name) for p in table.upstream]
 
 
 def _definition_metadata(table: LakeTable) -> dict[str, Any]:

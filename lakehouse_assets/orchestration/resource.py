@@ -2,6 +2,7 @@
 server.
 """
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dagster import InitResourceContext
@@ -32,10 +33,10 @@ class LakeResource(PySparkResource):
         if self._lake is not None:
             self._lake.close()
 
-    def ahead(self, tables: list[LakeTable], make: Make) -> Ahead:
+    def ahead(self, of_run: Callable[[], tuple[list[LakeTable], Make]]) -> Ahead:
         """What is made of the run's tables, begun by the first step that asks."""
         if self._ahead is None:
-            self._ahead = Ahead(tables, make, self.lake.run)
+            self._ahead = Ahead(*of_run(), self.lake.run)
         return self._ahead
 
     @property

@@ -4,6 +4,8 @@ from collections.abc import Iterable
 
 from lakehouse_assets.sources.payments.providers import CURRENCIES, IN_MINOR_UNITS, Meanings
 
+CARD = "coalesce(payment_method_id, card_brand || card_last4)"  # a means of payment, as far as told
+
 
 def meant(meanings: Meanings, provider: str, word: str) -> str:
     """What the provider means by its word, which is in lower case here; NULL if nobody knows."""

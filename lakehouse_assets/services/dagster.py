@@ -16,13 +16,19 @@ import sys
 import time
 from datetime import datetime, timezone
 from pathlib import Path
-from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
 
 import psutil
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import HOST, ServiceError, carrying, ended, listening, locked
+from lakehouse_assets.services.host import (
+    HOST,
+    ServiceError,
+    answers,
+    carrying,
+    ended,
+    listening,
+    locked,
+)
 from lakehouse_assets.services.service import MARK, Service
 
 LOCATION = "lakehouse_assets"
@@ -131,12 +137,7 @@ class Webserver(_DagsterService):
         return [*program, "-p", str(settings.port("dagster")), "-w", str(workspace())]
 
     def probe(self) -> bool:
-        try:
-            directly = build_opener(ProxyHandler({}))
-            with directly.open(f"{self.url}/server_info", timeout=1) as answer:
-                return "dagster_webserver_version" in json.load(answer)
-        except (URLError, OSError, ValueError):
-            return False
+        return answers(f"{self.url}/server_info", "dagster_webserver_version")
 
 
 class Daemon(_DagsterService):

@@ -1,12 +1,9 @@
 """The webhooks' door: what Shopify, Stripe and HubSpot send over HTTP goes to Kafka."""
 
-import json
 import sys
-from urllib.error import URLError
-from urllib.request import ProxyHandler, build_opener
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.host import HOST
+from lakehouse_assets.services.host import HOST, answers
 from lakehouse_assets.services.secrets import secret
 from lakehouse_assets.services.service import Service
 
@@ -34,9 +31,4 @@ class Webhooks(Service):
         return [sys.executable, "-m", "lakehouse_assets.sources.webhooks.app"]
 
     def probe(self) -> bool:
-        try:
-            directly = build_opener(ProxyHandler({}))
-            with directly.open(f"{self.url}/health", timeout=1) as answer:
-                return "secrets_missing" in json.load(answer)
-        except (URLError, OSError, ValueError):
-            return False
+        return answers(f"{self.url}/health", "secrets_missing")
