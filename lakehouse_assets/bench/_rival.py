@@ -21,7 +21,7 @@ from pyiceberg.table import Table as IcebergTable
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake import schema
-from lakehouse_assets.lake.contract import COORDINATES
+from lakehouse_assets.lake.bases import COORDINATES
 from lakehouse_assets.raw.payment_charges import PaymentCharges
 
 TABLE = "rival.payment_charges"

@@ -22,7 +22,7 @@ from lakehouse_assets import settings
 from lakehouse_assets.bench import _rival
 from lakehouse_assets.bench._lab import Lab, Meter, catch_up, doing, lab, say
 from lakehouse_assets.commands.common import tables
-from lakehouse_assets.lake.contract import COORDINATES
+from lakehouse_assets.lake.bases import COORDINATES
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark

@@ -15,7 +15,8 @@ COMMIT = "_commit"  # the batch that last changed the row; on every table, fille
 @dataclass(frozen=True)
 class Column:
     """One column: Spark's name of its type, a phrase about its meaning, and what must hold for its
-    values. `name` is for names that Python cannot spell (`3ds_authenticated`).
+    values. `name` is for names that Python cannot spell (`3ds_authenticated`), `field` for what a
+    record calls it, if otherwise.
     """
 
     type: str
@@ -29,6 +30,7 @@ class Column:
     str_matches: str | None = None
     pii: bool = False
     name: str = ""
+    field: str = ""
 
 
 column = Column  # in a contract it reads as a declaration
@@ -69,7 +71,7 @@ class Scope:
     again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`; kind
     `hours`: for its hours. kind `all`: cannot prune; everything is computed again. kind `log`:
     rows about the lake's own commits, added once and never changed. A key's `at` must never
-    change: by it both sides skip the rest of the table; without it nothing is skipped.
+    change: by it both sides skip the rest of the table; without one, all of its keys are read.
 
     Rows that share the columns `together` are computed together, of parents' rows that share them
     too. What happens at an instant touches rows up to `reach` after it.
@@ -77,14 +79,14 @@ class Scope:
 
     kind: str
     at: str = ""
-    by: str = ""
+    by: tuple[str, ...] = ()
     on: str = ""
     together: tuple[str, ...] = ()
     reach: timedelta = timedelta(0)
 
 
-def newest(*, by: str, at: str) -> Scope:
-    return Scope("newest", at=at, by=by)
+def newest(*, by: str | tuple[str, ...], at: str = "") -> Scope:
+    return Scope("newest", at=at, by=(by,) if isinstance(by, str) else by)
 
 
 def recompute_keys(*, at: str, by: tuple[str, ...] = (), reach: timedelta = timedelta(0)) -> Scope:
@@ -187,63 +189,3 @@ def escaped(text: str) -> str:
 def _spelled(bound: int) -> str:
     """A number as part of a check's name."""
     return f"minus_{-bound}" if bound < 0 else str(bound)
-
-
-class RawTable(Table):
-    """Base of raw contracts: where each record came from, when it arrived, and what was wrong with
-    it.
-
-    Every field is nullable: raw keeps every record, good or bad, and only measures.
-    """
-
-    kafka_partition = column("int", "Kafka partition the record came from.", key=True)
-    kafka_offset = column("bigint", "Its offset there.", key=True)
-    topic_generation = column(
-        "int", "Which incarnation of the topic: 0, and one more for each re-creation.", key=True
-    )
-    arrived_at = column("timestamp", "Kafka's time of the record, UTC.")
-    ingest_hour = column(
-        "timestamp", "Kafka's hour of arrival, UTC: partition here and in Dagster."
-    )
-    # `_error` and `_payload` are bookkeeping: they say nothing a rebuild would not say again.
-    _error = column(
-        "string", "Why the record's fields are NULL; NULL for a good one.", nullable=True
-    )
-    _payload = column(
-        "binary",
-        "The record's bytes: of bad ones, and of those with unknown fields.",
-        nullable=True,
-        pii=True,
-    )
-
-    @classmethod
-    def all_rules(cls) -> tuple[Rule, ...]:
-        parses = Rule("parses", "_error is null", "valid JSON with the right types", threshold=0.05)
-        return (parses, *cls.rules)
-
-
-class KeyedTable(RawTable):
-    """Base of raw contracts of reference topics, whose records replace each other by key."""
-
-    kafka_key = column("string", "The record's key.", nullable=True)
-    is_deletion = column("boolean", "A null value: the key is no more.")
-
-
-class StagingTable(Table):
-    """Base of staging contracts: rows that break a rule are set aside, and each says where it came
-    from.
-    """
-
-    refuses = True
-    arrived_at = column("timestamp", "When Kafka first received this version, UTC.")
-    _record = column(
-        "struct<ingest_hour:timestamp,topic_generation:int,"
-        "kafka_partition:int,kafka_offset:bigint>",
-        "The raw row it was made from.",
-        nullable=True,
-    )
-
-
-# What a staging transform selects last: `F.expr(RECORD)`.
-RECORD = "struct(ingest_hour, topic_generation, kafka_partition, kafka_offset) as _record"
-COORDINATES = tuple(KeyedTable.columns)  # what the engine adds to a record's own fields

@@ -73,7 +73,8 @@ def anew(lake: Lake, table: LakeTable, head: Head, hour: str) -> Change:
     ((arg, parent),) = table.parents.items()
     rows = news.frame(parent).where(f"ingest_hour = timestamp'{hour}'")
     mentioned = versions.transformed(table, {arg: rows})
-    spans = scope.spans_of(mentioned, table.contract.layout.scope.at)
+    at = table.contract.layout.scope.at
+    spans = scope.spans_of(mentioned, at) if at else []
     keys = mentioned.select(*table.contract.key()).distinct()
     stamp = scope.next_stamp(
         head.stamp, code=table.code_version(), run=lake.run, hour=hour, corrects=True
@@ -90,21 +91,23 @@ def _newest(news: News, stamp: Stamp) -> Change:
     ((arg, parent),) = table.parents.items()
     staged = versions.transformed(table, {arg: news.rows(parent)})
     keys, known = versions.accept(table, staged, watch=False)[0], news.spans(parent)
+    spans: list[scope.Span] = []
     with news.lake.phase("scope"):
         if news.is_small:
             keys, spans = scope.fetched(news.lake.spark, keys, contract.key(), at)
         elif known is not None and known[0] == at:
             spans = known[1]
-        else:
+        elif at:
             spans = scope.spans_of(keys, at)
+    where = scope.within(at, spans) if at else "true"
     accepted, seen = versions.accept(table, staged)
-    stored = news.lake.at(news.head).where(scope.within(at, spans))
+    stored = news.lake.at(news.head).where(where)
     if news.is_few:
         keys = F.broadcast(keys.select(*contract.key()))
         stored = versions.only(stored, keys, contract.key())
     changed = versions.overtaking(contract, accepted, stored)
-    stamp = replace(stamp, at=at, ranges=scope.as_ranges(spans))
+    stamp = replace(stamp, at=at, ranges=scope.as_ranges(spans) if at else None)
     return Change(
-        changed, "merge", stamp, where=scope.within(at, spans), seen=seen,
+        changed, "merge", stamp, where=where, seen=seen,
         recount=lambda: versions.count_refused(table, staged),
     )  # fmt: skip

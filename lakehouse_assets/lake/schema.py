@@ -27,7 +27,8 @@ from pyiceberg.types import (
     TimestamptzType,
 )
 
-from lakehouse_assets.lake.contract import COMMIT, Column, RawTable, Table
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import COMMIT, Column, Table
 
 PRIMITIVES: dict[str, type[IcebergType]] = {
     "string": StringType,

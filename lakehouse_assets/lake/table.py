@@ -50,8 +50,9 @@ class LakeTable:
 
     @property
     def hourly(self) -> bool:
-        """Raw and staging are partitioned by hour in Dagster; everything beyond is not."""
-        return self.layer in ("raw", "staging")
+        """Raw and what is made of it alone are partitioned by hour in Dagster; nothing else is."""
+        above = self.parents.values()
+        return self.layer == "raw" or (self.layer == "staging" and all(p.topic for p in above))
 
     @property
     def upstream(self) -> "tuple[LakeTable, ...]":

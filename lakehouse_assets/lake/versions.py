@@ -94,13 +94,13 @@ def standing(contract: type[Table]) -> "Column":
     from pyspark.sql import functions as F
 
     by = contract.layout.scope.by
-    others = [c for c in contract.columns if c not in (by, ARRIVED, *contract.key())]
+    others = [c for c in contract.columns if c not in (*by, ARRIVED, *contract.key())]
     content = [F.col(f"`{c}`") for c in others if not c.startswith("_")]
     noted = [F.col(c) for c in others if c.startswith("_")]
     first = (
         [F.expr(f"-unix_micros({ARRIVED})").alias(ARRIVED)] if ARRIVED in contract.columns else []
     )
-    return F.struct(F.col(by), *content, *first, *noted)
+    return F.struct(*by, *content, *first, *noted)
 
 
 def unpacked(contract: type[Table], frame: "DataFrame") -> "DataFrame":

@@ -13,13 +13,13 @@ from pyspark.errors import AnalysisException
 
 from lakehouse_assets.lake import quality, versions
 from lakehouse_assets.lake.catalog import NoTable
-from lakehouse_assets.lake.contract import COMMIT, COORDINATES, Across
+from lakehouse_assets.lake.contract import COMMIT, Across
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.topics.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
-from lakehouse_assets.topics.parse import strange
+from lakehouse_assets.topics.parse import raw_contract, strange
 from lakehouse_assets.topics.position import RecordsLost, position, topic_of
 
 LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
@@ -70,7 +70,8 @@ def volume_is_usual(lake: Lake, table: LakeTable, head: Head) -> Finding:
 
 def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
     """The source's schema drifted: fields by name, and how many records have them."""
-    fields = [(n, c.type) for n, c in table.contract.columns.items() if n not in COORDINATES]
+    contract = raw_contract(table)
+    fields = [*contract.fields().items(), *[(name, "string") for name in contract.also]]
     odd = lake.at(head).where("_error is null and _payload is not null")
     named = [
         f"coalesce(transform({names}, n -> substr(concat('{path}.', n), 3)), array())"
@@ -78,7 +79,7 @@ def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
     ]
     new = odd.selectExpr(f"explode(concat({', '.join(named)})) as field").groupBy("field").count()
     found = {r["field"]: r["count"] for r in new.orderBy("count", ascending=False).collect()}
-    rows = odd.count()
+    rows = odd.where(f"size(concat({', '.join(named)})) > 0").count()
     shown = dict(list(found.items())[:NAMES_SHOWN])
     step = "declare the field in the contract, then `lakehouse quarantine replay`" if rows else ""
     return not rows, {"records": rows, "fields": shown, "next step": step}

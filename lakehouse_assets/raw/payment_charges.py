@@ -5,7 +5,8 @@ nothing is refused. The rules here measure how dirty the feed is; what is done a
 staging's business.
 """
 
-from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import Layout, Rule, column
 from lakehouse_assets.lake.table import raw_table
 from lakehouse_assets.raw.spelled import is_country, is_there, none_spelled, one_content
 

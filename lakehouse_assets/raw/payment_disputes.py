@@ -4,7 +4,8 @@ Chargebacks and their warnings as the providers sent them, in whatever order. No
 nothing is refused; the rules here measure how dirty the feed is.
 """
 
-from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import Layout, Rule, column
 from lakehouse_assets.lake.table import raw_table
 from lakehouse_assets.raw.spelled import is_there, one_content
 

@@ -4,7 +4,8 @@ What is known of merchants, each record the whole of it as of `updated_at`; a nu
 merchant of its key. All records are kept, because charges are enriched with what was true then.
 """
 
-from lakehouse_assets.lake.contract import KeyedTable, Layout, Rule, column
+from lakehouse_assets.lake.bases import KeyedTable
+from lakehouse_assets.lake.contract import Layout, Rule, column
 from lakehouse_assets.lake.table import raw_table
 from lakehouse_assets.raw.spelled import none_spelled
 

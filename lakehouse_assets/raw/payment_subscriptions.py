@@ -4,7 +4,8 @@ What happened to subscriptions, as the providers sent it. Nothing is cleaned and
 the rules here measure how dirty the feed is.
 """
 
-from lakehouse_assets.lake.contract import Layout, RawTable, Rule, column
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import Layout, Rule, column
 from lakehouse_assets.lake.table import raw_table
 from lakehouse_assets.raw.spelled import is_one_of, is_there, one_content
 from lakehouse_assets.sources.payments.providers import INTERVALS

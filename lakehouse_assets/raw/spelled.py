@@ -1,6 +1,7 @@
 """What the raw rules of several tables look for, as SQL."""
 
-from lakehouse_assets.lake.contract import COMMIT, Across, RawTable
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import COMMIT, Across
 
 WORDS = ("", "null", "none", "n/a", "nil")  # spellings of nothing, in lower case
 SHORT = 6  # bytes, within which nothing is spelled, a space or two around it

@@ -10,7 +10,8 @@ from typing import ClassVar
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.contract import RECORD, Layout, Rule, StagingTable, column, newest
+from lakehouse_assets.lake.bases import RECORD, StagingTable
+from lakehouse_assets.lake.contract import Layout, Rule, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.payment_merchants import payment_merchants
 from lakehouse_assets.staging.clean import country, differs, lower, on_time, spells_nothing, text

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakehouse_assets.lake.contract import COORDINATES, KeyedTable
+from lakehouse_assets.lake.bases import COORDINATES, KeyedTable, RawTable
 from lakehouse_assets.lake.schema import members
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.topics.spelling import Fields, usual
@@ -21,11 +21,12 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
     """
     from pyspark.sql import functions as F
 
-    fields = {n: c.type for n, c in table.contract.columns.items() if n not in COORDINATES}
+    contract = raw_contract(table)
+    fields = contract.fields()
     options = {"columnNameOfCorruptRecord": CORRUPT, "allowSingleQuotes": "false"}
     parsed = records.withColumn("j", F.from_json(F.expr(TEXT), _json_schema(fields), options))
     told = {f"at {n}": F.expr(_time(f"j.`{n}`")) for n in _times(fields)}
-    short = F.expr(usual(TEXT, "j", list(fields.items())))
+    short = F.expr("false" if contract.also else usual(TEXT, "j", list(fields.items())))
     looked = parsed.withColumns({"usual": short} | told)
     named = looked.withColumn("names", F.expr(f"if(usual, null, json_object_keys({TEXT}))"))
     judged = named.withColumn("_error", F.expr(_error(table, fields)))
@@ -33,16 +34,24 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
     good = F.col("_error").isNull()
     keyed = ["cast(key as string) as kafka_key", "value is null as is_deletion"]
     return judged.select(
-        *[F.when(good, F.expr(value)).alias(n) for n, value in values.items()],
+        *[F.when(good, F.expr(values[c.field or n])).alias(n)
+          for n, c in contract.columns.items() if n not in COORDINATES],
         F.col("partition").alias("kafka_partition"),
         F.col("offset").alias("kafka_offset"),
         "topic_generation",
         F.col("timestamp").alias("arrived_at"),
         "ingest_hour",
         *[F.expr(column) for column in keyed if _is_keyed(table)],
+        F.current_timestamp().alias("_loaded_at"),
         "_error",
         F.when(~good | F.expr(_unknown(fields)), F.col("value")).alias("_payload"),
     )
+
+
+def raw_contract(table: LakeTable) -> type[RawTable]:
+    if not issubclass(table.contract, RawTable):
+        raise TypeError(f"{table.name} is no raw table: it has no topic to be parsed from")
+    return table.contract
 
 
 def _json_schema(fields: dict[str, str]) -> str:

@@ -8,7 +8,8 @@ from pyspark.sql import DataFrame
 
 from lakehouse_assets.commands.repair import accept_gap, replay
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.contract import Layout, RawTable, Table, column, newest
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import Layout, Table, column, newest
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, raw_table, table_asset
 from lakehouse_assets.topics.kafka import Kafka, hour_of, now

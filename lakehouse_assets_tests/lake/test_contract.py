@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from lakehouse_assets.definitions import tables
-from lakehouse_assets.lake.contract import COORDINATES, RawTable, Rule, Table, column, column_rules
+from lakehouse_assets.lake.bases import COORDINATES, RawTable
+from lakehouse_assets.lake.contract import Rule, Table, column, column_rules
 from lakehouse_assets.lake.table import LakeTable, discover, table_asset
 from lakehouse_assets_tests.lake.tables import EVENTS, LATEST, Events, Latest, latest_of
 from lakehouse_assets_tests.topics.records import KeyedNotes, Notes

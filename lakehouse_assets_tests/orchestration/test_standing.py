@@ -11,15 +11,8 @@ from pyspark.sql import DataFrame
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.contract import (
-    RECORD,
-    Across,
-    Layout,
-    RawTable,
-    StagingTable,
-    column,
-    newest,
-)
+from lakehouse_assets.lake.bases import RECORD, RawTable, StagingTable
+from lakehouse_assets.lake.contract import Across, Layout, column, newest
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets.looks import standing

@@ -9,7 +9,8 @@ from confluent_kafka.cimpl import NewTopic
 
 from lakehouse_assets import settings
 from lakehouse_assets.lake.advance import Outcome, advance
-from lakehouse_assets.lake.contract import KeyedTable, RawTable, column
+from lakehouse_assets.lake.bases import KeyedTable, RawTable
+from lakehouse_assets.lake.contract import column
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets.topics.kafka import HOUR, now

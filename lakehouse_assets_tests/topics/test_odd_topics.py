@@ -8,10 +8,8 @@ from confluent_kafka.admin import AlterConfigOpType, ConfigEntry, ConfigResource
 
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.lake.advance import advance
-from lakehouse_assets.lake.contract import (
-    RawTable,
-    column,
-)
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import column
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import raw_table

@@ -5,7 +5,8 @@ from datetime import datetime, timezone
 import orjson
 import pytest
 
-from lakehouse_assets.lake.contract import RawTable, column
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import column
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import raw_table
 from lakehouse_assets.sources.webhooks.records import MAX_DEPTH, objects, parsed, record
