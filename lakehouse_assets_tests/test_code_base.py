@@ -19,8 +19,8 @@ MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 CODE_LINES = {"lake": 2_000, "topics": 400, "looks": 200, "orchestration": 900}
 
 # Shared by the tables of a layer, none themselves.
-HELPERS = {"raw/spelled.py", "staging/clean.py", "semantic/spans.py",
-           "semantic/vocabulary.py"}  # fmt: skip
+HELPERS = {"raw/spelled.py", "staging/clean.py", "semantic/contact.py", "semantic/matching.py",
+           "semantic/spans.py", "semantic/vocabulary.py"}  # fmt: skip
 # What is over a bound on purpose, with the reason. Empty is best.
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}

@@ -5,7 +5,8 @@ another came first.
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime, timezone
+from time import perf_counter
 from typing import Any
 
 from lakehouse_assets.lake import derive, ingest, scope, waypoint
@@ -53,8 +54,8 @@ def advance(
     outcome = Outcome(table)
     if table.topic:
         _ingest(lake, table, outcome, _required(table, hour), anew)
-    elif table.source is not None:
-        outcome.add(once(lake, table, lambda head: _from_source(lake, table, head), anew))
+    elif table.source or table.daily:
+        outcome.add(once(lake, table, lambda head: _told(lake, table, head), anew))
     else:
         _derive(lake, table, outcome, hour, anew)
     outcome.head = lake.catalog.head(table.name)
@@ -130,15 +131,22 @@ def _derive(
         outcome.add(once(lake, table, lambda head: derive.anew(lake, table, head, label)))
 
 
-def _from_source(lake: Lake, table: LakeTable, head: Head) -> Change | None:
-    """Rows about the lake, if any other table has published since."""
-    if table.source is None:
-        raise TypeError(f"{table.name} has no source")
+def today() -> dict[str, Any]:
+    """How far a table that is told once a day has to be."""
+    return {"day": [datetime.now(timezone.utc).toordinal(), 0]}
+
+
+def _told(lake: Lake, table: LakeTable, head: Head) -> Change | None:
+    """Rows about the lake, if any other table has published since; or about the day, once."""
     heads = {n: h for n, h in lake.catalog.heads().items() if n.split(".")[0] != table.layer}
-    progress = {n: [h.stamp.commit, h.stamp.epoch] for n, h in heads.items()}
+    told_of = {n: [h.stamp.commit, h.stamp.epoch] for n, h in heads.items()}
+    progress = told_of if table.source else today()
     if progress == head.stamp.progress:
         return None
-    told = table.source(heads, {n: commit for n, (commit, _) in head.stamp.progress.items()})
+    if table.source:
+        told = table.source(heads, {n: commit for n, (commit, _) in head.stamp.progress.items()})
+    else:
+        told = table.daily(date.fromordinal(progress["day"][0])) if table.daily else []
     stamp = scope.next_stamp(head.stamp, progress=progress, code=table.code_version(), run=lake.run)
     return derive.told(lake, table, told, stamp)
 
@@ -148,7 +156,7 @@ def once(
 ) -> Published | None:
     """One batch: made from the newest head, published, or made again when that head moved."""
     for _ in range(ATTEMPTS):
-        head = lake.catalog.head(table.name)
+        head, lake.began = lake.catalog.head(table.name), perf_counter()
         change = make(head)
         if change is None:
             return None

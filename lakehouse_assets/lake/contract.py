@@ -69,12 +69,15 @@ class Scope:
     kind `newest`: per key the greatest by `by`, then by content, wins; the row stored here
     stands for all earlier versions. kind `keys`: everything about the touched keys is computed
     again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`; kind
-    `hours`: for its hours. kind `all`: cannot prune; everything is computed again. kind `log`:
-    rows about the lake's own commits, added once and never changed. A key's `at` must never
-    change: by it both sides skip the rest of the table; without one, all of its keys are read.
+    `hours`: for its hours. kind `all`: cannot prune; everything is computed again. kind `own`: the
+    transform takes the news and its own rows (`here`), and gives the rows that should stand and
+    those of its own in whose place. kind `log`: rows that are added once and never changed: about
+    the lake's own commits, or about what parents' rows became. A key's `at` must never change: by
+    it both sides skip the rest of the table; without one, all of its keys are read.
 
     Rows that share the columns `together` are computed together, of parents' rows that share them
-    too. What happens at an instant touches rows up to `reach` after it.
+    too. What happens at an instant touches rows up to `reach` after it. `was`: what parents' rows
+    were before touches rows too, if it is not told by the table's own.
     """
 
     kind: str
@@ -83,14 +86,17 @@ class Scope:
     on: str = ""
     together: tuple[str, ...] = ()
     reach: timedelta = timedelta(0)
+    was: bool = False
 
 
 def newest(*, by: str | tuple[str, ...], at: str = "") -> Scope:
     return Scope("newest", at=at, by=(by,) if isinstance(by, str) else by)
 
 
-def recompute_keys(*, at: str, by: tuple[str, ...] = (), reach: timedelta = timedelta(0)) -> Scope:
-    return Scope("keys", at=at, together=by, reach=reach)
+def recompute_keys(
+    *, at: str = "", by: tuple[str, ...] = (), reach: timedelta = timedelta(0), was: bool = False
+) -> Scope:
+    return Scope("keys", at=at, together=by, reach=reach, was=was)
 
 
 def recompute_days(*, at: str, on: str) -> Scope:
@@ -103,6 +109,10 @@ def recompute_hours(*, at: str) -> Scope:
 
 def recompute_all() -> Scope:
     return Scope("all")
+
+
+def own_rows() -> Scope:
+    return Scope("own")
 
 
 def append_only() -> Scope:

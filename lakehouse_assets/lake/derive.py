@@ -4,6 +4,7 @@ A transform never applies a delta. So one batch, many batches and a rebuild agre
 """
 
 from dataclasses import replace
+from datetime import datetime
 
 from lakehouse_assets.lake import recompute, scope, versions
 from lakehouse_assets.lake.head import Head, Stamp
@@ -12,11 +13,19 @@ from lakehouse_assets.lake.news import SMALL, News
 from lakehouse_assets.lake.publish import Change
 from lakehouse_assets.lake.table import LakeTable, Told
 
+BATCHES = "table string, commit bigint, at timestamp, seconds double"
+
+
+class Expired(Exception):
+    """A log was left behind for so long that it can no longer be told what it missed."""
+
 
 def incremental(news: News, hour: str) -> Change:
     """The change that brings the table up to its parents' heads."""
     kind, stamp = news.table.contract.layout.scope.kind, news.stamp(hour)
     epoch = news.head.stamp.epoch
+    if kind == "log":
+        return _told_of(news, stamp)
     first = kind != "newest" and not news.head.stamp.progress
     if news.rebuilt or kind == "all" or first:
         return whole(news, stamp, epoch=epoch + int(news.rebuilt))
@@ -24,6 +33,11 @@ def incremental(news: News, hour: str) -> Change:
     losing = any(news.loses(parent) for parent in news.fresh.values())
     if kind == "newest" and not losing:
         return _newest(news, stamp)
+    if kind == "own" and not losing:
+        new = {a: news.lake.empty(p.contract) for a, p in news.table.parents.items()}
+        new |= {a: news.rows(p) for a, p in news.fresh.items()}
+        made, old = versions.instead(news.table, new | news.here)
+        return Change(versions.differences(news.table.contract, made, old), "merge", stamp)
     touched = recompute.touched(news)
     if touched is None:
         return whole(news, stamp, epoch=epoch)
@@ -45,13 +59,34 @@ def whole(news: News, stamp: Stamp, epoch: int) -> Change:
     """Everything from the parents; as a replacement if the epoch rises, else as the difference."""
     contract, head = news.table.contract, news.head
     news.lake.compile(sum(pin.rows for pin in news.pins.values()) > SMALL)
-    made, seen = versions.made(news.table, news.frames())
+    made, seen = versions.made(news.table, news.frames() | news.here)
     stamp = replace(stamp, epoch=epoch, at="", ranges=None, corrects=True)
     if epoch != head.stamp.epoch:
         made = versions.with_copies(contract, made)
         return Change(made, "replace", stamp, seen=seen, carry=False)
     changed = versions.differences(contract, made, news.lake.at(head))
     return Change(changed, "merge", stamp, seen=seen, carry=not contract.refuses)
+
+
+def _told_of(news: News, stamp: Stamp) -> Change:
+    """Rows about what the parents' rows became: as `<parent>` they are now, all of them, as
+    `<parent>_new` those that changed, as `<parent>_old` what these were; and the `batches`.
+    """
+    news.lake.compile(not news.is_small)
+    told = [(p.name, t["commit"], datetime.fromisoformat(t["at"]), t.get("seconds", 0.0))
+            for p in news.fresh.values() for t in news.pins[p.name].tallies
+            if t["commit"] > news.consumed(p)]  # fmt: skip
+    frames = news.frames() | {"batches": news.lake.spark.createDataFrame(told, BATCHES)}
+    for arg, parent in news.table.parents.items():
+        was = news.was(parent)
+        if was is None:
+            raise Expired(
+                f"{news.table.name}: what {parent.name} was at batch {news.consumed(parent)} has "
+                "expired, so what it became since cannot be told. "
+                f"`lakehouse drop {news.table.name}` lets it begin anew"
+            )
+        frames |= {f"{arg}_new": news.rows(parent), f"{arg}_old": was}
+    return Change(versions.transformed(news.table, frames), "append", stamp)
 
 
 def told(lake: Lake, table: LakeTable, rows: list[Told], stamp: Stamp) -> Change:
@@ -93,8 +128,9 @@ def _newest(news: News, stamp: Stamp) -> Change:
     keys, known = versions.accept(table, staged, watch=False)[0], news.spans(parent)
     spans: list[scope.Span] = []
     with news.lake.phase("scope"):
-        if news.is_small:
-            keys, spans = scope.fetched(news.lake.spark, keys, contract.key(), at)
+        small = scope.fetched(news.lake.spark, keys, contract.key(), at) if news.is_small else None
+        if small is not None:
+            keys, spans = small
         elif known is not None and known[0] == at:
             spans = known[1]
         elif at:

@@ -21,6 +21,7 @@ class Lake:
         self.catalog = Catalog()
         self.run = run
         self.seconds: dict[str, float] = {}
+        self.began = perf_counter()  # the batch that is being made
         self._given = spark
         self._compiles = True  # as a session does
 

@@ -34,11 +34,9 @@ def maintain(lake: Lake, head: Head) -> str:
     ]  # fmt: skip
     for job, due, procedure, arguments in jobs:
         if due:
-            call = (
-                f"CALL {settings.CATALOG}.system.{procedure}(table => '{head.name}', {arguments})"
-            )
+            told = f"table => '{head.name}', {arguments}"
             with lake.phase("maintenance"):
-                lake.spark.sql(call).collect()
+                lake.spark.sql(f"CALL {settings.CATALOG}.system.{procedure}({told})").collect()
             _note(lake, head, job, now)
             return job
     if "orphans_at" not in head.care:  # new: nothing in it is old enough to be an orphan

@@ -1,12 +1,12 @@
 """What is new in a table's parents since it last read them, everything at one pinned head each."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake import scope
-from lakehouse_assets.lake.catalog import NoTable
+from lakehouse_assets.lake.catalog import NoTable, stamped
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake
@@ -96,11 +96,35 @@ class News:
     def frames(self) -> "dict[str, DataFrame]":
         return {arg: self.frame(parent) for arg, parent in self.table.parents.items()}
 
+    @property
+    def here(self) -> "dict[str, DataFrame]":
+        """The table's own rows, if its transform wants them."""
+        own = self.table.contract.layout.scope.kind == "own"
+        return {"here": self.lake.at(self.head)} if own else {}
+
     def rows(self, parent: LakeTable) -> "DataFrame":
         """A parent's rows that changed since they were last read here."""
         rows = self.frame(parent).where(f"{COMMIT} > {self.consumed(parent)}")
         known = self.spans(parent)
         return rows.where(scope.within(*known)) if known else rows
+
+    def was(self, parent: LakeTable) -> "DataFrame | None":
+        """What a parent's rows were that have changed or gone since; None: that has expired."""
+        from pyspark.sql import functions as F
+
+        consumed = self.consumed(parent)
+        if not consumed:
+            return self.lake.empty(parent.contract)
+        pin, table = self.pins[parent.name], self.lake.catalog.load(parent.name)
+        batches = {stamp.commit: s for stamp, s in stamped(table, table.current_snapshot())}
+        if consumed not in batches:
+            return None
+        snapshot = batches[consumed].snapshot_id
+        old = self.lake.at(replace(pin, snapshot_id=snapshot, older_schema=True)).alias("old")
+        now = self.frame(parent).select(*parent.contract.key(), COMMIT).alias("now")
+        same = [F.col(f"old.{k}").eqNullSafe(F.col(f"now.{k}")) for k in parent.contract.key()]
+        joined = old.join(now, same, how="left")
+        return joined.where(f"coalesce(now.{COMMIT} > {consumed}, true)").select("old.*")
 
     def spans(self, parent: LakeTable) -> tuple[str, list[scope.Span]] | None:
         """The column and the spans in which it changed, if all its commits tell."""

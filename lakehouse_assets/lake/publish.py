@@ -9,6 +9,7 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake import judge, quality, waypoint
@@ -79,6 +80,7 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
         summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
         counted = _trusted(lake, contract, branch, head, change, counted, summary)
         tally = judge.tally(contract, head, change, counted)
+        tally["seconds"] = round(perf_counter() - lake.began, 2)
         gone = judge.dropped(summary)
         if change.mode == "merge" and gone != counted["removed"]:  # it may count a delete twice
             gone = _dropped(lake, head, branch, counted["stored"])

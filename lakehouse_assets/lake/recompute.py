@@ -11,6 +11,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakehouse_assets.lake import scope, versions
+from lakehouse_assets.lake.contract import Scope
 from lakehouse_assets.lake.head import Stamp
 from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.publish import Change
@@ -24,17 +25,19 @@ class Touched:
     spans: list[scope.Span]
     keys: DataFrame | None
     by_news: bool = False  # the keys are those of the news
+    are_few: bool = True  # so that every task can have all keys
 
 
 def touched(news: News) -> Touched | None:
     """What the news touch; None: that cannot be told, everything has to be looked at."""
     rule = news.table.contract.layout.scope
     losing = [p for p in news.fresh.values() if news.loses(p)]
-    if rule.kind == "keys" and not losing:
+    if rule.kind == "keys" and (rule.was or not losing):
         return _touched_keys(news)
     spans: list[scope.Span] = []
     for arg, parent in news.fresh.items():
-        rows = _mentioned(news, arg) if rule.kind == "keys" else news.rows(parent)
+        rows = news.rows(parent)
+        rows = _mentioned(news, arg, rows) if rule.kind == "keys" else rows
         known = news.spans(parent)
         if known is not None and known[0] == rule.at:
             spans += known[1]
@@ -54,7 +57,10 @@ def _touched_keys(news: News) -> Touched | None:
     spans: list[scope.Span] = []
     named: list[DataFrame] = []
     for arg, parent in news.fresh.items():
-        mentioned, known = _mentioned(news, arg), news.spans(parent)
+        rows = _changed(news, parent)
+        if rows is None:
+            return None
+        mentioned, known = _mentioned(news, arg, rows), news.spans(parent)
         stated = known[1] if known is not None and known[0] == at else None
         if at and at not in mentioned.columns:
             if stated is None:
@@ -62,26 +68,35 @@ def _touched_keys(news: News) -> Touched | None:
             mentioned = mentioned.withColumn(at, F.lit(None).cast("timestamp"))
             spans += stated
         named.append(mentioned)
-        if _moves(news, parent):
+        if not news.table.contract.layout.scope.was and _moves(news, parent):
             named.append(_left(news, parent, stated))
     keys = reduce(DataFrame.unionAll, [f.select(*names, *([at] if at else [])) for f in named])
     with news.lake.phase("scope"):
-        if news.is_small:
-            keys, fetched = scope.fetched(news.lake.spark, keys, names, at)
-            spans += fetched
-        elif at:
-            spans += scope.spans_of(keys, at)
-    return Touched(scope.merge(spans), keys.select(*names).distinct(), by_news=True)
+        small = scope.fetched(news.lake.spark, keys, names, at) if news.is_small else None
+        keys, found = small or (keys, scope.spans_of(keys, at) if at else [])
+    are_few = small is not None or not news.is_small
+    return Touched(
+        scope.merge([*spans, *found]), keys.select(*names).distinct(), by_news=True, are_few=are_few
+    )
 
 
-def _mentioned(news: News, arg: str) -> DataFrame:
-    """The keys that a parent's news mention, and where they lie in time if it can be told."""
+def _changed(news: News, parent: LakeTable) -> DataFrame | None:
+    """A parent's news and, if the scope asks for it, what they were; None: that has expired."""
+    rows = news.rows(parent)
+    if not news.table.contract.layout.scope.was:
+        return rows
+    was = news.was(parent)
+    return None if was is None else rows.unionByName(was)
+
+
+def _mentioned(news: News, arg: str, rows: DataFrame) -> DataFrame:
+    """The keys that a parent's rows mention, and where they lie in time if it can be told."""
     table, parent = news.table, news.table.parents[arg]
     if table.mentions is not None:
-        return table.mentions(arg, news.rows(parent), news.frames())
+        return table.mentions(arg, rows, news.frames())
     at = table.contract.layout.scope.at
     timed = {at} & set(parent.contract.columns) - set(table.contract.together())
-    return news.rows(parent).select(*table.contract.together(), *timed)
+    return rows.select(*table.contract.together(), *timed)
 
 
 def _moves(news: News, parent: LakeTable) -> bool:
@@ -96,17 +111,15 @@ def _left(news: News, parent: LakeTable, spans: list[scope.Span] | None) -> Data
     at, here = news.table.contract.layout.scope.at, news.lake.at(news.head)
     if at and spans is not None:
         here = here.where(scope.within(at, spans))
-    return versions.only(here, _sent(news, news.rows(parent)), parent.contract.key())
-
-
-def _sent(news: News, keys: DataFrame) -> DataFrame:
-    return F.broadcast(keys) if news.is_few else keys
+    rows = F.broadcast(news.rows(parent)) if news.is_few else news.rows(parent)
+    return versions.only(here, rows, parent.contract.key())
 
 
 def change(news: News, stamp: Stamp, what: Touched) -> Change:
     """The touched keys, or all of the touched spans, from all of their parents' rows."""
     contract, rule = news.table.contract, news.table.contract.layout.scope
-    keys = None if what.keys is None else _sent(news, what.keys)
+    few = news.is_few and what.are_few
+    keys = F.broadcast(what.keys) if what.keys is not None and few else what.keys
     read = scope.widened(what.spans, rule.reach, rule.reach)
     frames = {a: _part(news, p, what, keys, read) for a, p in news.table.parents.items()}
     made, seen = versions.made(news.table, frames)
@@ -120,9 +133,10 @@ def change(news: News, stamp: Stamp, what: Touched) -> Change:
     if rule.reach:
         made = made.where(where)
     if keys is not None:
-        only_news = all(_is_whole(news, p, what) for p in news.table.parents.values())
-        if not (only_news or rule.together):
-            made = versions.only(made, keys, contract.key())
+        parents = news.table.parents.values()
+        only_news = all(_is_whole(news, p, what) for p in parents)
+        if not (only_news or any(_has_keys(rule, p) for p in parents)):
+            made = versions.only(made, keys, contract.together())
         old = versions.only(old, keys, contract.together())
     changed = versions.differences(contract, made, old)
     # A child could not prune by our days, and would read far too much of what is within reach.
@@ -144,9 +158,13 @@ def _part(
     frame = news.frame(parent)
     if rule.at in parent.contract.columns:
         frame = frame.where(scope.within(rule.at, spans))
-    if keys is not None and rule.together and {*rule.together} <= {*parent.contract.columns}:
+    if keys is not None and _has_keys(rule, parent):
         frame = versions.only(frame, keys, rule.together)
     return frame
+
+
+def _has_keys(rule: Scope, parent: LakeTable) -> bool:
+    return bool(rule.together) and {*rule.together} <= {*parent.contract.columns}
 
 
 def _is_whole(news: News, parent: LakeTable, what: Touched) -> bool:

@@ -200,9 +200,7 @@ def _widens(old: IcebergType, new: IcebergType) -> bool:
 
 def _refused(contract: type[Table], what: str) -> SchemaRefused:
     return SchemaRefused(
-        f"{contract.name}: {what}. New nullable columns and members and wider types are "
-        "applied by themselves; "
-        f"for anything else drop the table and make it again: "
-        f"`lakehouse drop {contract.name}`, then materialize it "
-        "(raw: while Kafka still has the records)"
+        f"{contract.name}: {what}. New nullable columns and members and wider types are applied by "
+        "themselves; for anything else drop the table and make it again: `lakehouse drop "
+        f"{contract.name}`, then materialize it (raw: while Kafka still has the records)"
     )

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 MAX_SPANS = 100  # more than this are widened to days, then to one span
+MAX_KEYS = 100_000  # that are fetched; a few news can touch very many rows
 HOUR, DAY = timedelta(hours=1), timedelta(days=1)
 
 Span = tuple[datetime, datetime]  # from, up to but not including; UTC
@@ -41,10 +42,15 @@ def spans_of(frame: "DataFrame", at: str) -> list[Span]:
 
 def fetched(
     spark: "SparkSession", keys: "DataFrame", names: tuple[str, ...], at: str
-) -> "tuple[DataFrame, list[Span]]":
-    """The keys as rows that are here already, and the hours of `at` in which they lie."""
+) -> "tuple[DataFrame, list[Span]] | None":
+    """The keys as rows that are here already, and the hours of `at` in which they lie; None if they
+    are too many for that.
+    """
     hour = _hour(at) if at else "cast(null as string)"
-    rows = keys.selectExpr(*[f"`{n}`" for n in names], f"{hour} as h").distinct().toArrow()
+    wanted = keys.selectExpr(*[f"`{n}`" for n in names], f"{hour} as h").distinct()
+    rows = wanted.limit(MAX_KEYS + 1).toArrow()
+    if rows.num_rows > MAX_KEYS:
+        return None
     here = spark.createDataFrame(rows.select(list(names))) if rows.num_rows else keys.limit(0)
     return here, _hours(rows["h"].to_pylist())
 

@@ -10,16 +10,18 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets.lake.contract import Table
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from pyspark.sql import DataFrame
 
     from lakehouse_assets.lake.head import Head
 
-    Transform = Callable[..., DataFrame]
+    Transform = Callable[..., Any]  # a frame; of a table of kind `own` two
     Mentions = Callable[[str, DataFrame, dict[str, DataFrame]], DataFrame]
     Source = Callable[[dict[str, Head], dict[str, int]], list["Told"]]
 
@@ -29,7 +31,9 @@ Told = dict[str, object]  # a row of a table about the lake, by column
 
 @dataclass(frozen=True, eq=False)
 class LakeTable:
-    """One table of the lake. Exactly one of `topic`, `transform` and `source` makes its rows."""
+    """One table of the lake. Exactly one of `topic`, `transform`, `source` and `daily` makes its
+    rows.
+    """
 
     contract: type[Table]
     group: str
@@ -37,6 +41,7 @@ class LakeTable:
     transform: "Transform | None" = None
     parents: "dict[str, LakeTable]" = field(default_factory=dict)
     source: "Source | None" = None
+    daily: "Callable[[date], list[Told]] | None" = None  # tells once a day, UTC
     mentions: "Mentions | None" = None  # keys that a parent's news touch, if not by name
     rebuilt_with: "tuple[LakeTable, ...]" = ()  # not read, but whose rebuild means one here too
 
@@ -62,7 +67,8 @@ class LakeTable:
     @property
     def removes(self) -> bool:
         """Its rows may disappear: who reads it by its news alone would not see that."""
-        return self.transform is not None and self.contract.layout.scope.kind != "newest"
+        stays = self.contract.layout.scope.kind in ("newest", "log")
+        return self.transform is not None and not stays
 
     def code_version(self) -> str:
         """Changes when the contract or the code that makes the rows does: the function, its file,
@@ -70,7 +76,7 @@ class LakeTable:
         and so is a file of which only the table or its contract is taken: a child does not change
         with its parent.
         """
-        made_by = self.transform or self.source or self.contract
+        made_by = self.transform or self.source or self.daily or self.contract
         files = _with_helpers(made_by.__module__, {})
         code = [inspect.getsource(made_by), *[files[n] for n in sorted(files)]]
         columns = repr([self.contract.columns, self.contract.layout, self.contract.all_rules()])

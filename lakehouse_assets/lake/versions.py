@@ -39,11 +39,19 @@ def _judged(contract: type[Table], staged: "DataFrame") -> "DataFrame":
 
 
 def transformed(table: LakeTable, frames: "dict[str, DataFrame]") -> "DataFrame":
+    return instead(table, frames)[0]
+
+
+def instead(
+    table: LakeTable, frames: "dict[str, DataFrame]"
+) -> "tuple[DataFrame, DataFrame]":
+    """What the transform makes; and of a table of kind `own` the rows in whose place."""
     if table.transform is None:
         raise TypeError(f"{table.name} has no transform")
     made = table.transform(**frames)
+    made, old = made if isinstance(made, tuple) else (made, made)
     _same_columns(table.contract, made)
-    return made.select(*[f"`{c}`" for c in table.contract.columns])
+    return made.select(*[f"`{c}`" for c in table.contract.columns]), old
 
 
 def made(

@@ -18,6 +18,7 @@ from datetime import datetime, timezone
 import dagster as dg
 
 from lakehouse_assets import settings
+from lakehouse_assets.lake.advance import today
 from lakehouse_assets.lake.catalog import Catalog, NoTable
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake
@@ -169,7 +170,8 @@ def _source(group: str, tables: dict[str, LakeTable]) -> Source:
     reached = {t.name for t in raw}
     derived = []
     for table in tables.values():
-        if reached & {p.name for p in table.parents.values()}:
+        is_ours = table.daily and table.group == group
+        if is_ours or reached & {p.name for p in table.parents.values()}:
             reached.add(table.name)
             derived.append(table)
     return Source(group, raw, derived, [t for t in tables.values() if t.source is not None])
@@ -198,9 +200,11 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
 
 
 def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
-    """A parent has batches the table never took: a run died between the two. A parent that was
-    never made, as its topic may be missing, keeps nobody back.
+    """A parent has batches the table never took: a run died between the two; or another day has
+    begun. A parent that was never made, as its topic may be missing, keeps nobody back.
     """
+    if table.daily:
+        return heads[table.name].stamp.progress != today()
     return bool(News(lake, table, heads[table.name]).is_any)
 
 

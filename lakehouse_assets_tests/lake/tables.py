@@ -95,6 +95,14 @@ class Peers(Table, name="bare.peers"):
     layout = Layout(scope=recompute_keys(at="at", by=("version",), reach=timedelta(days=1)))
 
 
+class BySum(Table, name="bare.by_sum"):
+    """bare.by_sum: one row per sum that some id has."""
+
+    total = column("bigint", "The sum.", key=True)
+    ids = column("bigint", "How many have it.", ge=1)
+    layout = Layout(scope=recompute_keys(by=("total",), was=True))
+
+
 class Overall(Table, name="bare.overall"):
     """bare.overall: one row per version number with a positive sum."""
 
@@ -123,6 +131,10 @@ def overall_of(events: DataFrame) -> DataFrame:
     return events.groupBy("version").agg(F.sum("amount").alias("total")).where("total > 0")
 
 
+def by_sum_of(totals: DataFrame) -> DataFrame:
+    return totals.groupBy("total").agg(F.count(F.lit(1)).alias("ids"))
+
+
 def steps_of(events: DataFrame) -> DataFrame:
     following = F.lead("version").over(Window.partitionBy("id").orderBy("version"))
     each = events.groupBy("id", "version").count()
@@ -141,6 +153,7 @@ TOTALS = table_asset(Totals, totals_of, events=EVENTS)
 DAILY = table_asset(Daily, daily_of, events=EVENTS)
 STEPS = table_asset(Steps, steps_of, events=EVENTS)
 PEERS = table_asset(Peers, peers_of, latest=LATEST)
+BY_SUM = table_asset(BySum, by_sum_of, totals=TOTALS)
 OVERALL = table_asset(Overall, overall_of, events=EVENTS)
 
 
