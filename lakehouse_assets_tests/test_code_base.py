@@ -19,8 +19,9 @@ MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 CODE_LINES = {"lake": 2_000, "topics": 400, "looks": 200, "orchestration": 900}
 
 # Shared by the tables of a layer, none themselves.
-HELPERS = {"raw/spelled.py", "staging/clean.py", "semantic/contact.py", "semantic/matching.py",
-           "semantic/spans.py", "semantic/vocabulary.py"}  # fmt: skip
+HELPERS = {"raw/spelled.py", "raw/webhook.py", "staging/clean.py", "staging/vendors.py",
+           "semantic/contact.py", "semantic/matching.py", "semantic/spans.py",
+           "semantic/vocabulary.py"}  # fmt: skip
 # What is over a bound on purpose, with the reason. Empty is best.
 LONG_FILES: dict[str, str] = {}
 LONG_FUNCTIONS: dict[str, str] = {}
@@ -87,12 +88,12 @@ def test_a_table_has_a_key_and_a_phrase_for_every_column(name: str) -> None:
 
 @pytest.mark.parametrize("name", tables())
 def test_instants_end_in_at_dates_in_on_and_money_is_decimal(name: str) -> None:
-    seeds = {"ingest_hour", "last_sync_timestamp"}  # names that DESIGN or a seed gives
+    seeds = {"ingest_hour", "last_sync_timestamp", "order_date"}  # names of DESIGN or a seed
     for column, c in tables()[name].contract.columns.items():
         if c.type == "timestamp":
             assert column.endswith("_at") or column in seeds | {"at"}, f"{name}.{column}"
         if c.type == "date":
-            assert column.endswith("_on"), f"{name}.{column}"
+            assert column.endswith("_on") or column in seeds, f"{name}.{column}"
         if c.type == "boolean":
             assert column.startswith("is_"), f"{name}.{column}"
         if "amount" in column:

@@ -60,7 +60,7 @@ def test_every_check_has_a_table_and_every_table_checks() -> None:
 def test_what_must_run_by_itself_runs_from_the_first_start() -> None:
     repository = defs.get_repository_def()
     sensors = {s.name: s.default_status for s in repository.sensor_defs}
-    assert set(sensors) == {"payments_news", "old_runs", "failed_runs"}
+    assert set(sensors) == {"payments_news", "webhooks_news", "old_runs", "failed_runs"}
     assert set(sensors.values()) == {dg.DefaultSensorStatus.RUNNING}
     (schedule,) = repository.schedule_defs
     assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING

@@ -20,6 +20,7 @@ from lakehouse_assets.chaos._stage import MEANWHILE, OUTAGE, Stage
 from lakehouse_assets.commands import compare, readback
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
+from lakehouse_assets.sources.payments import truth
 from lakehouse_assets.sources.produce import ensure_topic
 
 TRIES = 4  # for a kill that missed what it was to hit
@@ -132,7 +133,7 @@ def _settle(stage: Stage) -> bool:
 
 def _judge(stage: Stage, neighbour: Actor) -> dict[str, Any]:
     records, about = readback.read_back(stage.topics), {table.name for table in chosen()}
-    told = [one for one in compare.against_truth(records) if one.table in about]
+    told = [one for one in compare.against_truth(truth, records) if one.table in about]
     found = [*stage.sent.beside(records), *told]
     for table in found:
         if not table.is_equal:

@@ -1,4 +1,4 @@
-"""Every table against the generator's truth over what the topic holds; read by pyiceberg.
+"""Every table against its generator's truth over what the topics hold; read by pyiceberg.
 
 Nothing of the engine is asked, so that it cannot vouch for itself. Demo, chaos, benches and tests
 compare by this one measure.
@@ -8,16 +8,17 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any
+from typing import Any, Protocol
 
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
 
 from lakehouse_assets import settings
-from lakehouse_assets.sources.payments import truth
+from lakehouse_assets.sources.oracle import QUARANTINE, Delivered
 
 EXAMPLES = 3
 SHOWN = 600  # characters of a row in an example
+RAW_BOOKKEEPING = ("_commit", "_loaded_at", "_error", "_payload")
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 
@@ -45,23 +46,40 @@ class Compared:
             self.examples.append(f"{what} {key} {detail}".strip())
 
 
+class Truth(Protocol):
+    """What a source's module `truth` tells."""
+
+    RAW: dict[str, str]  # raw tables by topic
+    KEYS: dict[str, tuple[str, ...]]  # of every table that has a truth
+
+    def expected(
+        self, records: Iterable[Delivered], first_hour: datetime
+    ) -> dict[str, list[Row]]: ...
+
+
 def against_truth(
-    records: list[truth.Delivered], tell: Callable[[str], None] = lambda what: None
+    truth: Truth, records: list[Delivered], tell: Callable[[str], None] = lambda what: None
 ) -> list[Compared]:
-    """All tables that have a truth, and the log of checks, of which only uniqueness is known."""
+    """All tables of which this truth tells, and the log of checks, of which only uniqueness is
+    known; the records are those of its topics.
+    """
     tell(f"computing what {len(records):,} records must become")
     expected = truth.expected(records, settings.first_hour())
     bytes_of = {(truth.RAW[r.topic], r.partition, r.offset): r for r in records}
+    raw = set(truth.RAW.values())
     found = []
     for name, key in truth.KEYS.items():
         tell(f"comparing {name}")
-        wanted, read = expected[name], _public
-        if name in truth.RAW.values():
+        wanted, have = expected[name], rows_of(name)
+        if name in raw:
             wanted = [_raw_expected(name, row, bytes_of) for row in wanted]
-            read = _raw_found
-        elif name == truth.QUARANTINE:
-            read = _quarantine_found
-        found.append(compare(name, key, map(read, rows_of(name)), wanted))
+            have = list(map(_raw_found, have))
+        elif name == QUARANTINE:  # which other sources have, too
+            have = [_chosen(row, (*key, "stage", "reason"))
+                    for row in have if row["source_table"] in raw]  # fmt: skip
+        else:
+            have = list(map(_public, have))
+        found.append(compare(name, key, have, wanted))
     history = rows_of(HISTORY)
     unique = {_key(row, HISTORY_KEY): row for row in history}
     found.append(compare(HISTORY, HISTORY_KEY, history, unique.values()))
@@ -113,10 +131,12 @@ def _public(row: Row) -> Row:
 
 
 def _raw_found(row: Row) -> Row:
-    return _public(row) | {"error": row["_error"], "payload": row["_payload"]}
+    """Some of a record's own fields begin with `_`, too."""
+    public = {name: value for name, value in row.items() if name not in RAW_BOOKKEEPING}
+    return public | {"error": row["_error"], "payload": row["_payload"]}
 
 
-def _raw_expected(name: str, row: Row, records: dict[Key, truth.Delivered]) -> Row:
+def _raw_expected(name: str, row: Row, records: dict[Key, Delivered]) -> Row:
     """With what raw adds: the topic's incarnation, the bytes where they are kept."""
     record = records[name, row["kafka_partition"], row["kafka_offset"]]
     kept = {n: v for n, v in row.items() if n != "has_unknown_fields"}
@@ -126,8 +146,8 @@ def _raw_expected(name: str, row: Row, records: dict[Key, truth.Delivered]) -> R
     }
 
 
-def _quarantine_found(row: Row) -> Row:
-    return {c: row[c] for c in (*truth.KEYS[truth.QUARANTINE], "stage", "reason")}
+def _chosen(row: Row, columns: Key) -> Row:
+    return {name: row[name] for name in columns}
 
 
 def _key(row: Row, key: tuple[str, ...]) -> Key:

@@ -81,7 +81,7 @@ def _run(
     from concurrent.futures import ThreadPoolExecutor
 
     from lakehouse_assets.commands import compare, readback
-    from lakehouse_assets.sources.payments import TOPICS
+    from lakehouse_assets.sources.payments import TOPICS, truth
 
     *groups, generators = common.services()
     if busy := [s.name for s in generators if s.status().state == "running"]:
@@ -103,7 +103,7 @@ def _run(
     with console.status("reading the topics back") as status:
         records = readback.read_back(TOPICS)
         found = sent.beside(readback.since(records, before))
-        found += compare.against_truth(records, status.update)
+        found += compare.against_truth(truth, records, status.update)
         status.update("executing every check")
         ended = dagster_api.finished(run, CHECKS_S)
     verdicts = dagster_api.verdicts(run)

@@ -11,7 +11,7 @@ from lakehouse_assets import settings
 from lakehouse_assets.commands.compare import Compared
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.payments.truth import Delivered
+from lakehouse_assets.sources.oracle import Delivered
 
 READ_S = 120  # for the whole topic
 RECORD_BYTES = 10_000_000

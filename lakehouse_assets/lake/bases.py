@@ -11,10 +11,11 @@ class RawTable(Table):
     """Base of raw contracts.
 
     Every field is nullable: raw keeps every record, good or bad, and only measures. Fields that
-    `also` names may be there and have no column: then all of the record is kept as it came.
+    `also` names may be there and have no column: then all of the record is kept as it came. None:
+    any other field may be there.
     """
 
-    also: ClassVar[tuple[str, ...]] = ()
+    also: ClassVar[tuple[str, ...] | None] = ()
     kafka_partition = column("int", "Kafka partition the record came from.", key=True)
     kafka_offset = column("bigint", "Its offset there.", key=True)
     topic_generation = column(
@@ -57,9 +58,10 @@ class KeyedTable(RawTable):
 
 class StagingTable(Table):
     """Base of staging contracts: rows that break a rule are set aside, and each says where it came
-    from.
+    from. `of`: which of the raw table's good records it is made of, in SQL that is never NULL.
     """
 
+    of: ClassVar[str] = "true"
     refuses = True
     arrived_at = column("timestamp", "When Kafka first received this version, UTC.")
     _record = column(

@@ -12,6 +12,7 @@ from typing import Any
 from pyspark.errors import AnalysisException
 
 from lakehouse_assets.lake import quality, versions
+from lakehouse_assets.lake.bases import StagingTable
 from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT, Across
 from lakehouse_assets.lake.head import Head
@@ -28,6 +29,7 @@ UNUSUAL = 4  # times more or less than that mean
 NAMES_SHOWN, EXAMPLES = 20, 5
 
 Finding = tuple[bool, dict[str, Any]]
+Find = Callable[[Lake, LakeTable, Head], Finding]
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,7 @@ class Look:
 
     name: str
     doc: str
-    find: Callable[[Lake, LakeTable, Head], Finding]
+    find: Find
     is_strict: bool  # a bad answer is an error, not a warning
 
 
@@ -71,7 +73,7 @@ def volume_is_usual(lake: Lake, table: LakeTable, head: Head) -> Finding:
 def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
     """The source's schema drifted: fields by name, and how many records have them."""
     contract = raw_contract(table)
-    fields = [*contract.fields().items(), *[(name, "string") for name in contract.also]]
+    fields = [*contract.fields().items(), *[(name, "string") for name in contract.also or ()]]
     odd = lake.at(head).where("_error is null and _payload is not null")
     named = [
         f"coalesce(transform({names}, n -> substr(concat('{path}.', n), 3)), array())"
@@ -86,10 +88,13 @@ def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
 
 
 def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
-    """Every raw record is staged, a duplicate or older version, refused, or did not parse."""
+    """Every raw record is staged, a duplicate or older version, refused, or did not parse; where
+    only some are staged here, every one of those.
+    """
     ((arg, raw),) = table.parents.items()
     consumed = int(head.stamp.progress.get(raw.name, (0, 0))[0])
-    rows = lake.at(lake.catalog.head(raw.name)).where(f"{COMMIT} <= {consumed}")
+    read = lake.at(lake.catalog.head(raw.name)).where(f"{COMMIT} <= {consumed}")
+    rows = read.where(f"_error is not null or ({staging_contract(table).of})")
     made = versions.transformed(table, {arg: rows})
     accepted, _ = versions.accept(table, made, watch=False)
     found = {
@@ -99,10 +104,16 @@ def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
         "staged": head.rows,
     }
     keys = accepted.select(*table.contract.key()).distinct().count()
-    read = made.count()
-    found["duplicates and older versions"] = read - found["refused"] - keys
-    complete = found["raw"] == found["did not parse"] + read and keys == head.rows
+    good = made.count()
+    found["duplicates and older versions"] = good - found["refused"] - keys
+    complete = found["raw"] == found["did not parse"] + good and keys == head.rows
     return complete, found | {"distinct keys accepted": keys}
+
+
+def staging_contract(table: LakeTable) -> type[StagingTable]:
+    if not issubclass(table.contract, StagingTable):
+        raise TypeError(f"{table.name} is not made of a raw table")
+    return table.contract
 
 
 def across(rule: Across) -> Look:
@@ -138,10 +149,13 @@ def found(look: Look, lake: Lake, table: LakeTable) -> Finding:
 
 
 def looks_of(table: LakeTable) -> list[Look]:
-    plain = {"raw": [is_fresh, volume_is_usual, has_no_unknown_fields],
-             "staging": [reconciles_with_raw]}.get(table.layer, [])  # fmt: skip
-    strict = table.layer == "staging"
+    plain: list[Find] = []
+    if table.topic:
+        plain = [is_fresh, volume_is_usual]
+        plain += [has_no_unknown_fields] if raw_contract(table).also is not None else []
+    elif issubclass(table.contract, StagingTable):
+        plain = [reconciles_with_raw]
     return [
-        *[Look(find.__name__, find.__doc__ or "", find, strict) for find in plain],
+        *[Look(find.__name__, find.__doc__ or "", find, not table.topic) for find in plain],
         *[across(rule) for rule in table.contract.across],
     ]

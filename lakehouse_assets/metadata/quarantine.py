@@ -10,19 +10,24 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakehouse_assets import staging
+from lakehouse_assets.lake.bases import StagingTable
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import LakeTable, discover, table_asset
 from lakehouse_assets.lake.versions import refusals
 
 
-def _watched() -> dict[str, tuple[LakeTable, LakeTable]]:
-    """Every staging table and the raw table that it is made of, by that one's short name."""
-    found: dict[str, tuple[LakeTable, LakeTable]] = {}
+def _watched() -> dict[str, tuple[LakeTable, list[LakeTable]]]:
+    """Every raw table, and the staging tables that are made of it, by its short name."""
+    found: dict[str, tuple[LakeTable, list[LakeTable]]] = {}
     for child in discover([staging]).values():
-        for raw in [p for p in child.parents.values() if p.topic and child.contract.refuses]:
-            other = found.setdefault(raw.name.split(".")[1], (raw, child))[1]
-            if other is not child:  # a record is listed once: it cannot have two verdicts
-                raise ValueError(f"{other.name} and {child.name} both refuse rows of {raw.name}")
+        if issubclass(child.contract, StagingTable):
+            (raw,) = child.parents.values()
+            found.setdefault(raw.name.split(".")[1], (raw, []))[1].append(child)
+    for raw, children in found.values():  # a record is listed once: it cannot have two verdicts
+        if len({c.contract.of for c in children if issubclass(c.contract, StagingTable)}) < len(
+            children
+        ):
+            raise ValueError(f"{[c.name for c in children]} refuse the same rows of {raw.name}")
     return found
 
 
@@ -53,17 +58,20 @@ def transform(**raw: DataFrame) -> DataFrame:
 
 
 def _set_aside(name: str, frame: DataFrame) -> list[DataFrame]:
-    raw, child = WATCHED[name]
+    raw, children = WATCHED[name]
     unparsed = frame.where("_error is not null").select(
         *COORDINATES, "arrived_at", F.col("_error").alias("reason"),
         F.lit("parse").alias("stage"), F.lit(None).cast("string").alias("refused_by"),
     )  # fmt: skip
-    refused = refusals(child, frame).select(
-        *[f"_record.{c}" for c in COORDINATES], "arrived_at", "reason",
-        F.lit("staging").alias("stage"), F.lit(child.name).alias("refused_by"),
-    )  # fmt: skip
+    refused = [
+        refusals(child, frame).select(
+            *[f"_record.{c}" for c in COORDINATES], "arrived_at", "reason",
+            F.lit("staging").alias("stage"), F.lit(child.name).alias("refused_by"),
+        )
+        for child in children
+    ]  # fmt: skip
     source = F.lit(raw.name)
-    return [part.withColumn("source_table", source) for part in (unparsed, refused)]
+    return [part.withColumn("source_table", source) for part in (unparsed, *refused)]
 
 
 def mentions(name: str, records: DataFrame, _: dict[str, DataFrame]) -> DataFrame:
@@ -76,6 +84,6 @@ quarantine = table_asset(
     transform,
     group="metadata",
     mentions=mentions,
-    rebuilt_with=tuple(child for _, child in WATCHED.values()),
+    rebuilt_with=tuple(child for _, children in WATCHED.values() for child in children),
     **{name: raw for name, (raw, _) in WATCHED.items()},
 )

@@ -26,7 +26,7 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
     options = {"columnNameOfCorruptRecord": CORRUPT, "allowSingleQuotes": "false"}
     parsed = records.withColumn("j", F.from_json(F.expr(TEXT), _json_schema(fields), options))
     told = {f"at {n}": F.expr(_time(f"j.`{n}`")) for n in _times(fields)}
-    short = F.expr("false" if contract.also else usual(TEXT, "j", list(fields.items())))
+    short = F.expr("false" if contract.also != () else usual(TEXT, "j", list(fields.items())))
     looked = parsed.withColumns({"usual": short} | told)
     named = looked.withColumn("names", F.expr(f"if(usual, null, json_object_keys({TEXT}))"))
     judged = named.withColumn("_error", F.expr(_error(table, fields)))

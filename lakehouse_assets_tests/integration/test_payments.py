@@ -47,7 +47,7 @@ def catch_up(lake: Lake) -> None:
 
 
 def check_against_truth() -> None:
-    found = against_truth(read_back(TOPICS))
+    found = against_truth(truth, read_back(TOPICS))
     assert [(one.table, one.examples) for one in found if not one.is_equal] == []
 
 

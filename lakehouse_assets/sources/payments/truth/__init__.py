@@ -5,13 +5,10 @@ Spark, and it is written for reading, not for speed. Instants are UTC with micro
 Decimal, and rows come sorted by their key.
 """
 
-from collections import defaultdict
 from collections.abc import Iterable
-from datetime import datetime, timedelta, timezone
-from typing import NamedTuple
-from zlib import crc32
+from datetime import datetime
 
-from lakehouse_assets.sources.event import Event
+from lakehouse_assets.sources.oracle import LONG_AGO, PLACE, QUARANTINE, Delivered, delivered, hour
 from lakehouse_assets.sources.payments.record import SHAPES
 from lakehouse_assets.sources.payments.truth import (
     disputes,
@@ -29,6 +26,8 @@ from lakehouse_assets.sources.payments.truth import (
 )
 from lakehouse_assets.sources.payments.truth.raw import Row
 
+__all__ = ["KEYS", "QUARANTINE", "RAW", "STAGING", "Delivered", "Truth", "delivered", "expected"]
+
 Truth = dict[str, list[Row]]  # table: its rows
 
 # What is made of staging, each from what stands before it.
@@ -36,9 +35,6 @@ BEYOND = (
     payments, ledger, history, revenue, disputes, performance, features, training, quality,
 )  # fmt: skip
 
-LONG_AGO = datetime.min.replace(tzinfo=timezone.utc)
-QUARANTINE = "metadata.quarantine"
-PLACE = ("kafka_partition", "kafka_offset")
 RAW = {shape.topic: f"raw.{shape.topic}" for shape in SHAPES}
 STAGING = {shape.topic: f"staging.stg_{shape.topic}" for shape in SHAPES}
 KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
@@ -47,35 +43,6 @@ KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
     **{name: key for part in BEYOND for name, key in part.KEYS.items()},
     QUARANTINE: ("source_table", *PLACE),
 }
-
-
-class Delivered(NamedTuple):
-    """A record as it was read back from Kafka; `arrived_at` is Kafka's own timestamp."""
-
-    topic: str
-    partition: int
-    offset: int
-    arrived_at: datetime
-    key: bytes | None
-    value: bytes | None
-
-
-def delivered(
-    events: Iterable[Event],
-    start: datetime,
-    interval: timedelta = timedelta(milliseconds=500),
-    partitions: int = 4,
-) -> list[Delivered]:
-    """Stand in for Kafka: partitions by key, offsets from 0, one arrival per interval."""
-    offsets: dict[tuple[str, int], int] = defaultdict(int)
-    records = []
-    for number, event in enumerate(events):
-        place = crc32(event.key or str(number).encode()) % partitions
-        offset = offsets[event.topic, place]
-        arrived_at = start + number * interval
-        records.append(Delivered(event.topic, place, offset, arrived_at, event.key, event.value))
-        offsets[event.topic, place] += 1
-    return records
 
 
 def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> Truth:
@@ -90,7 +57,7 @@ def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> T
         place = {"kafka_partition": record.partition, "kafka_offset": record.offset}
         parsed = raw.parse(topic, record.value)
         unknown = {"error": parsed.error, "has_unknown_fields": parsed.has_unknown_fields}
-        arrival = {"arrived_at": record.arrived_at, "ingest_hour": _hour(record, first_hour)}
+        arrival = {"arrived_at": record.arrived_at, "ingest_hour": hour(record, first_hour)}
         truth[table].append(place | arrival | unknown | _keyed(record) | parsed.row)
         if parsed.error:
             stage, reason = "parse", parsed.error
@@ -107,10 +74,6 @@ def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> T
     for part in BEYOND:
         truth |= part.tables(truth)
     return truth
-
-
-def _hour(record: Delivered, first: datetime) -> datetime:
-    return max(record.arrived_at.replace(minute=0, second=0, microsecond=0), first)
 
 
 def _keyed(record: Delivered) -> Row:

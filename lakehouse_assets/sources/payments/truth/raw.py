@@ -7,16 +7,24 @@ for an instant and text for an integer are errors. On the keyed topics a null va
 
 import json
 import re
-from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal, InvalidOperation
-from typing import Any, NamedTuple, NoReturn
+from typing import Any
 
+from lakehouse_assets.sources.oracle import (
+    INVALID_UTF8,
+    MALFORMED,
+    NULL_VALUE,
+    WRONG_TYPE,
+    Fraction,
+    Integer,
+    Parsed,
+    WrongTypeError,
+    instant,
+    no_constant,
+)
 from lakehouse_assets.sources.payments.record import CUSTOMERS, MERCHANTS, SHAPES
 
 Row = dict[str, Any]
-
-NULL_VALUE, INVALID_UTF8 = "null value", "invalid utf-8"
-MALFORMED, WRONG_TYPE = "malformed", "wrong type"
 
 KEYED = (CUSTOMERS.topic, MERCHANTS.topic)
 INTEGERS = ("card_exp_month", "card_exp_year", "risk_score", "discount_percent", "document_count")
@@ -33,29 +41,6 @@ COLUMNS = {shape.topic: shape.columns for shape in SHAPES}
 CENT, AMOUNT_LIMIT = Decimal("0.01"), Decimal(10) ** 8  # decimal(10, 2)
 
 _NUMERIC = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d+)?", re.ASCII)
-_INSTANT = re.compile(
-    r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?(Z|[+-]\d\d:\d\d)?", re.ASCII
-)
-
-
-class Parsed(NamedTuple):
-    """`row` holds every column; all of them None when there is an error."""
-
-    error: str | None
-    row: Row
-    has_unknown_fields: bool
-
-
-class _Integer(str):
-    """A JSON number without fraction or exponent, as written."""
-
-
-class _Fraction(str):
-    """Any other JSON number, as written."""
-
-
-class _WrongTypeError(ValueError):
-    pass
 
 
 def parse(topic: str, value: bytes | None) -> Parsed:
@@ -65,7 +50,7 @@ def parse(topic: str, value: bytes | None) -> Parsed:
     try:
         read = json.loads(
             value.decode(),
-            parse_int=_Integer, parse_float=_Fraction, parse_constant=_refuse,
+            parse_int=Integer, parse_float=Fraction, parse_constant=no_constant,
         )  # fmt: skip
     except UnicodeDecodeError:
         return Parsed(INVALID_UTF8, nothing, False)
@@ -76,13 +61,9 @@ def parse(topic: str, value: bytes | None) -> Parsed:
     unknown: set[str] = set()
     try:
         row = _members(topic, "", COLUMNS[topic], read, unknown)
-    except _WrongTypeError:
+    except WrongTypeError:
         return Parsed(WRONG_TYPE, nothing, False)
     return Parsed(None, row, bool(unknown))
-
-
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is not JSON")
 
 
 def _members(
@@ -99,7 +80,7 @@ def _members(
         elif isinstance(value, dict):
             row[name] = _members(topic, inner, OBJECTS[topic, inner], value, unknown)
         else:
-            raise _WrongTypeError(inner)
+            raise WrongTypeError(inner)
     return row
 
 
@@ -110,7 +91,7 @@ def _typed(column: str, value: Any) -> Any:
         return _amount(value)
     if column in INTEGERS:
         return _integer(value)
-    return _instant(value) if column.endswith("_at") else _string(value)
+    return instant(value) if column.endswith("_at") else _string(value)
 
 
 def _string(value: Any) -> str | None:
@@ -120,39 +101,22 @@ def _string(value: Any) -> str | None:
         return "true" if value else "false"
     if isinstance(value, str):
         return str(value)
-    raise _WrongTypeError("an object or an array")
+    raise WrongTypeError("an object or an array")
 
 
 def _integer(value: Any) -> int:
-    if isinstance(value, _Integer) and len(value) <= 11 and -(2**31) <= int(value) < 2**31:
+    if isinstance(value, Integer) and len(value) <= 11 and -(2**31) <= int(value) < 2**31:
         return int(value)
-    raise _WrongTypeError(value)
+    raise WrongTypeError(value)
 
 
 def _amount(value: Any) -> Decimal:
     if not isinstance(value, str) or not _NUMERIC.fullmatch(value):
-        raise _WrongTypeError(value)
+        raise WrongTypeError(value)
     try:
         amount = Decimal(value).quantize(CENT, ROUND_HALF_UP) + 0  # + 0: no negative zero
     except InvalidOperation:
-        raise _WrongTypeError(value) from None
+        raise WrongTypeError(value) from None
     if abs(amount) >= AMOUNT_LIMIT:
-        raise _WrongTypeError(value)
+        raise WrongTypeError(value)
     return amount
-
-
-def _instant(value: Any) -> datetime:
-    """UTC to the microsecond, finer digits cut off; without a zone it is UTC."""
-    if isinstance(value, (_Integer, _Fraction)) or not isinstance(value, str):
-        raise _WrongTypeError(value)
-    found = _INSTANT.fullmatch(value)
-    if not found:
-        raise _WrongTypeError(value)
-    day, clock, fraction, zone = found.groups()
-    micros = int((fraction or "0").ljust(6, "0")[:6])
-    offset = "+00:00" if zone in (None, "Z") else zone
-    try:
-        local = datetime.fromisoformat(f"{day}T{clock}{offset}")
-        return (local + timedelta(microseconds=micros)).astimezone(timezone.utc)
-    except (ValueError, OverflowError):
-        raise _WrongTypeError(value) from None

@@ -1,109 +1,141 @@
-"""What staging must hold after some webhooks, and who is who: from the records' bytes alone.
+"""What raw and staging must hold after some webhooks, and who is who: from the records alone.
 
 It is the oracle of tests and benches, so it shares no code with the engine, the layers or Spark,
 and is written for reading, not for speed. Instants are UTC, money is Decimal, rows come sorted by
-their key. Columns that begin with `_` are bookkeeping and not told.
+their key. Raw has every record, see `raw`; what cannot be typed there is staged nowhere.
 
-One row per business key, its newest version:
-- stg_shopify_orders, by `updated_at`, then by content: the seed's columns. `is_paid` and
-  `is_fulfilled` are those words of the two statuses; the state is the province by its name;
-  `order_date` is the day of `created_at` in UTC. Line items that are no list, a total that is no
-  number, an unknown currency, a missing time: set aside, so the version before it stands.
+One row per business key, its newest version, then the greater content, then the first to arrive:
+- stg_shopify_orders, by `updated_at`: the seed's columns. `is_paid` and `is_fulfilled` are those
+  words of the two statuses; the state is the province by its name; `order_date` is the day of
+  `created_at` in UTC.
 - stg_shopify_customers, stg_stripe_customers: a deletion first, since neither vendor uses an id
-  again, then `updated_at`, then content. Of one deleted only ids and times are kept; Shopify's
-  deletion tells no time: `created_at` and `updated_at` are NULL. `merged_into_id`: whom a merge
-  kept.
-- stg_stripe_charges, by the event's time, then by content.
-- stg_hubspot_contacts, stg_hubspot_companies: folded event by event, see `hubspot`.
-Content decides column by column in the order given here, nulls first, text by its bytes.
+  again, then `updated_at`. Of one deleted only ids and times are kept; Shopify's deletion tells no
+  time: `created_at` and `updated_at` are NULL. `merged_into_id`: whom a merge kept.
+- stg_stripe_charges, stg_stripe_disputes, by the event's time.
+- stg_shopify_refunds, by `created_at`: a refund never changes.
+- stg_hubspot_contact_facts, stg_hubspot_company_facts, by the time of what happened; and
+  stg_hubspot_contacts, stg_hubspot_companies, folded from them, see `hubspot`.
+Content decides column by column in the order given here, nulls first, text by its bytes. What
+breaks a rule of `rules` is set aside, so the version before it stands.
 """
 
-import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Protocol
+from datetime import datetime
 
+from lakehouse_assets.sources.oracle import LONG_AGO, PLACE, QUARANTINE, Delivered, delivered, hour
 from lakehouse_assets.sources.webhooks.request import Request
-from lakehouse_assets.sources.webhooks.truth import hubspot, shopify, stripe
+from lakehouse_assets.sources.webhooks.truth import hubspot, raw, rules, shopify, stripe
 from lakehouse_assets.sources.webhooks.truth.people import Contact, groups
-from lakehouse_assets.sources.webhooks.truth.values import EPOCH, Json, Row, orderable
+from lakehouse_assets.sources.webhooks.truth.values import Row, orderable
 
-Truth = dict[str, list[Row]]
+__all__ = [
+    "KEYS", "QUARANTINE", "RAW", "STAGING", "Delivered", "Truth", "contacts", "delivered",
+    "expected", "grouping", "who_is_who",
+]  # fmt: skip
+
+Truth = dict[str, list[Row]]  # table: its rows
 Who = tuple[str, str]  # source, source_id
 
-REFUSED = "refused"  # the records that staging sets aside: topic, webhook id, broken rules
-STAGING = {
-    topic: f"staging.stg_{topic.replace('.', '_')}"
-    for topic in ("shopify.orders", "shopify.customers", "stripe.charges", "stripe.customers",
-                  "hubspot.contacts", "hubspot.companies")
+RAW = {topic: f"raw.{topic.replace('.', '_')}" for topic in raw.COLUMNS}
+VERSIONS = {  # what decides between versions, before their content
+    shopify.ORDERS: ("updated_at",),
+    shopify.CUSTOMERS: ("is_deleted", "updated_at"),
+    shopify.REFUNDS: ("created_at",),
+    stripe.CHARGES: ("updated_at",),
+    stripe.CUSTOMERS: ("is_deleted", "updated_at"),
+    stripe.DISPUTES: ("updated_at",),
+    hubspot.CONTACT_FACTS: ("occurred_at",),
+    hubspot.COMPANY_FACTS: ("occurred_at",),
+}
+STAGING: dict[str, tuple[str, ...]] = {  # tables and their keys
+    shopify.ORDERS: ("order_id",), shopify.CUSTOMERS: ("customer_id",),
+    shopify.REFUNDS: ("refund_id",), stripe.CHARGES: ("charge_id",),
+    stripe.CUSTOMERS: ("customer_id",), stripe.DISPUTES: ("dispute_id",),
+    hubspot.CONTACT_FACTS: ("contact_id", "fact"), hubspot.COMPANY_FACTS: ("company_id", "fact"),
+    hubspot.CONTACTS: ("contact_id",), hubspot.COMPANIES: ("company_id",),
 }  # fmt: skip
-KEYS = {
-    table: "order_id" if "orders" in table else table.rpartition("_")[2].removesuffix("s") + "_id"
-    for table in STAGING.values()
-} | {STAGING["hubspot.companies"]: "company_id"}
+KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
+    **dict.fromkeys(RAW.values(), PLACE),
+    **STAGING,
+    QUARANTINE: ("source_table", *PLACE),
+}
 PEOPLE = {  # the tables whose rows are records of people
-    STAGING["shopify.customers"]: "shopify", STAGING["stripe.customers"]: "stripe",
-    STAGING["hubspot.contacts"]: "hubspot",
+    shopify.CUSTOMERS: "shopify", stripe.CUSTOMERS: "stripe", hubspot.CONTACTS: "hubspot",
 }  # fmt: skip
 
-_Reader = Callable[[Json], tuple[Row, list[str]] | None]
-_READERS: dict[str, _Reader] = {
-    "shopify.orders": shopify.order, "shopify.customers": shopify.customer,
-    "stripe.charges": stripe.charge, "stripe.customers": stripe.customer,
-    "hubspot.contacts": lambda said: (said, hubspot.accepted(said)),
-    "hubspot.companies": lambda said: (said, hubspot.accepted(said)),
-}  # fmt: skip
-_FOLDED = {"hubspot.contacts": hubspot.contacts, "hubspot.companies": hubspot.companies}
+_READERS: dict[str, tuple[str, Callable[[Row], Row | None]]] = {  # topic: table, row of a record
+    "shopify.orders": (shopify.ORDERS, shopify.order),
+    "shopify.customers": (shopify.CUSTOMERS, shopify.customer),
+    "stripe.charges": (stripe.CHARGES, stripe.charge),
+    "stripe.customers": (stripe.CUSTOMERS, stripe.customer),
+    "hubspot.contacts": (hubspot.CONTACT_FACTS, hubspot.contact_fact),
+    "hubspot.companies": (hubspot.COMPANY_FACTS, hubspot.company_fact),
+}
 
 
-class Record(Protocol):
-    """A record of Kafka, made or read back."""
+def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> Truth:
+    """The rows of every table; the order of the records does not matter, their offsets say it.
 
-    @property
-    def topic(self) -> str: ...
-    @property
-    def value(self) -> bytes | None: ...
-
-
-def expected(records: Iterable[Record]) -> Truth:
-    """The rows of staging and what it refuses; the order of the records does not matter."""
-    truth: Truth = {REFUSED: []}
-    accepted: dict[str, list[Row]] = {topic: [] for topic in STAGING}
-    for record in records:
-        if record.topic not in STAGING or record.value is None:
-            continue
-        said = json.loads(record.value)
-        read = _READERS[record.topic](said)
-        if read is None:
-            continue
-        row, broken = read
-        if broken:
-            why = {"webhook_id": said["_webhook_id"], "reason": ", ".join(broken)}
-            truth[REFUSED].append({"topic": record.topic} | why)
-        else:
-            accepted[record.topic].append(row)
-    for topic, table in STAGING.items():
-        fold = _FOLDED.get(topic)
-        truth[table] = fold(accepted[topic]) if fold else _newest(accepted[topic], KEYS[table])
-    truth[REFUSED].sort(key=lambda row: tuple(map(str, row.values())))
+    `first_hour`: the lake's first, which takes everything older.
+    """
+    truth: Truth = {name: [] for name in KEYS}
+    accepted: Truth = {table: [] for table in VERSIONS}
+    for record in sorted(records, key=lambda record: record[:3]):
+        table = RAW[record.topic]
+        place = {"kafka_partition": record.partition, "kafka_offset": record.offset}
+        parsed = raw.parse(record.topic, record.value)
+        unknown = {"error": parsed.error, "has_unknown_fields": parsed.has_unknown_fields}
+        arrival = {"arrived_at": record.arrived_at, "ingest_hour": hour(record, first_hour)}
+        truth[table].append(place | arrival | unknown | parsed.row)
+        stage, reason = "parse", parsed.error
+        if not parsed.error and (staged := _staged(record, parsed.row)):
+            stage, reason = "staging", rules.refused(*staged)
+            if not reason:
+                accepted[staged[0]].append(staged[1])
+        if reason:
+            why = {"source_table": table, "stage": stage, "reason": reason}
+            truth[QUARANTINE].append(place | why)
+    for table, rows in accepted.items():
+        truth[table] = _winners(table, rows)
+    truth[hubspot.CONTACTS] = hubspot.contacts(truth[hubspot.CONTACT_FACTS])
+    truth[hubspot.COMPANIES] = hubspot.companies(truth[hubspot.COMPANY_FACTS])
     return truth
 
 
-def _newest(rows: Iterable[Row], key: str) -> list[Row]:
-    best: dict[str, tuple[tuple[Any, ...], Row]] = {}
-    for row in rows:
-        version = (
-            row.get("is_deleted", False), row["updated_at"] or EPOCH,
-            *map(orderable, row.values()),
-        )  # fmt: skip
-        if row[key] not in best or version > best[row[key]][0]:
-            best[row[key]] = version, row
-    return [best[name][1] for name in sorted(best)]
+def _staged(record: Delivered, said: Row) -> tuple[str, Row] | None:
+    """Where a record goes, and what it is there; many go nowhere beyond raw."""
+    reader = _READERS.get(record.topic) or _reader_of_other(said)
+    row = reader[1](said) if reader else None
+    return (reader[0], row | {"arrived_at": record.arrived_at}) if reader and row else None
+
+
+def _reader_of_other(said: Row) -> tuple[str, Callable[[Row], Row | None]] | None:
+    vendor, kind = said["_vendor"], said["_webhook_topic"] or ""
+    if vendor == "shopify" and kind == "refunds/create":
+        return shopify.REFUNDS, shopify.refund
+    if vendor == "stripe" and kind.startswith("charge.dispute."):
+        return stripe.DISPUTES, stripe.dispute
+    return None
+
+
+def _winners(table: str, rows: Iterable[Row]) -> list[Row]:
+    best: dict[tuple[str, ...], Row] = {}
+    for row in sorted(rows, key=lambda row: row["arrived_at"], reverse=True):
+        key = tuple(row[name] for name in KEYS[table])
+        if key not in best or _version(table, row) >= _version(table, best[key]):
+            best[key] = row
+    return [best[key] for key in sorted(best)]
+
+
+def _version(table: str, row: Row) -> list[tuple[object, ...]]:
+    content = [value for name, value in row.items() if name != "arrived_at"]
+    return [orderable(value) for value in (*(row[name] for name in VERSIONS[table]), *content)]
 
 
 def contacts(truth: Mapping[str, list[Row]]) -> dict[Who, Contact]:
     """What the rules of resolution look at, of everybody who was not deleted."""
     return {
-        (source, row[KEYS[table]]): Contact(row["email"], row["phone"], row["country"])
+        (source, row[KEYS[table][0]]): Contact(row["email"], row["phone"], row["country"])
         for table, source in PEOPLE.items()
         for row in truth[table]
         if not row["is_deleted"]

@@ -1,24 +1,33 @@
 """How single values of the vendors' JSON are read: what is not of its kind is nothing."""
 
+import json
 import re
-from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
-from decimal import Decimal
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from lakehouse_assets.sources.webhooks.countries import COUNTRIES, CURRENCIES
 
 Row = dict[str, Any]
-Json = dict[str, Any]
 
 CENT = Decimal("0.01")
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 NAMES = {country.name.lower(): code for code, country in COUNTRIES.items()}
 
-_NUMERIC = re.compile(r"-?\d{1,16}(\.\d{1,9})?", re.ASCII)
-_INSTANT = re.compile(
-    r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII
-)
+LIMIT = 2**63  # of whole numbers
+MOST = Decimal(10) ** 16  # units of money
+
+_NUMERIC = re.compile(r"-?\d{1,15}(\.\d{1,9})?", re.ASCII)
+_WHOLE = re.compile(r"-?\d{1,18}", re.ASCII)
+_INSTANT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+
+
+def nested(said: str | None) -> Any:
+    """The JSON that raw kept as text."""
+    try:
+        return json.loads(said or "null")
+    except ValueError:
+        return None
 
 
 def inside(said: Any, *path: str) -> Any:
@@ -29,10 +38,12 @@ def inside(said: Any, *path: str) -> Any:
 
 
 def text(said: Any) -> str | None:
-    """Trimmed, and nothing if empty; numbers as they are written."""
-    if isinstance(said, int) and not isinstance(said, bool):
-        return str(said)
-    return (said.strip(" ") or None) if isinstance(said, str) else None
+    """Trimmed, and nothing if empty; what is no text as JSON writes it."""
+    if said is None:
+        return None
+    if not isinstance(said, str):
+        said = json.dumps(said, ensure_ascii=False, separators=(",", ":"))
+    return said.strip(" ") or None
 
 
 def lower(said: Any) -> str | None:
@@ -46,7 +57,12 @@ def upper(said: Any) -> str | None:
 
 
 def whole(said: Any) -> int | None:
-    return said if isinstance(said, int) and not isinstance(said, bool) else None
+    is_one = isinstance(said, int) and not isinstance(said, bool) and -LIMIT <= said < LIMIT
+    return said if is_one else None
+
+
+def whole_text(said: str | None) -> int | None:
+    return int(said) if said and _WHOLE.fullmatch(said) else None
 
 
 def country(said: Any) -> str | None:
@@ -58,7 +74,9 @@ def country(said: Any) -> str | None:
 def amount(said: Any) -> Decimal | None:
     """Money as text, in units."""
     found = text(said)
-    return Decimal(found).quantize(CENT) if found and _NUMERIC.fullmatch(found) else None
+    if not found or not _NUMERIC.fullmatch(found):
+        return None
+    return Decimal(found).quantize(CENT, ROUND_HALF_UP) + 0  # + 0: no negative zero
 
 
 def units(minor: Any, currency: str | None) -> Decimal | None:
@@ -66,7 +84,8 @@ def units(minor: Any, currency: str | None) -> Decimal | None:
     found, digits = whole(minor), CURRENCIES.get(currency or "")
     if found is None or digits is None:
         return None
-    return Decimal(found).scaleb(-digits).quantize(CENT)
+    in_units = Decimal(found).scaleb(-digits)
+    return in_units.quantize(CENT) if abs(in_units) < MOST else None
 
 
 def instant(said: Any) -> datetime | None:
@@ -83,8 +102,12 @@ def instant(said: Any) -> datetime | None:
 
 
 def after_epoch(count: Any, unit: timedelta) -> datetime | None:
+    """An instant of the years 1 to 9999."""
     found = whole(count)
-    return None if found is None else EPOCH + found * unit
+    try:
+        return None if found is None else EPOCH + found * unit
+    except OverflowError:
+        return None
 
 
 def orderable(value: Any) -> tuple[Any, ...]:
@@ -92,8 +115,3 @@ def orderable(value: Any) -> tuple[Any, ...]:
     if value is None:
         return (0,)
     return (1, value.encode("utf-8", "surrogatepass") if isinstance(value, str) else value)
-
-
-def missing(row: Row, columns: Iterable[str]) -> list[str]:
-    """The rules that it breaks."""
-    return [f"{name}_present" for name in columns if row[name] is None]

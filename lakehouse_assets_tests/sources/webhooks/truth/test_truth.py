@@ -1,71 +1,31 @@
-import json
-from collections import Counter
-from datetime import date, datetime, timezone
+"""What single records must become in staging, told without engine and Spark."""
+
+from datetime import date, datetime, timedelta, timezone
 from decimal import Decimal
 from random import Random
-from time import perf_counter
 from typing import Any
 
 import pytest
 
 from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.webhooks import FIRST_DAY, Dirt, requests
-from lakehouse_assets.sources.webhooks.delivered import records
-from lakehouse_assets.sources.webhooks.truth import (
-    REFUSED,
-    STAGING,
-    Truth,
-    contacts,
+from lakehouse_assets.sources.webhooks.truth import QUARANTINE, contacts
+from lakehouse_assets_tests.sources.webhooks.truth.said import (
+    ARRIVED,
+    NOON,
+    event,
     expected,
-    grouping,
-    who_is_who,
+    hubspot,
+    order,
+    person,
+    seen,
+    stripe,
 )
-from lakehouse_assets.sources.webhooks.truth.people import score
-
-NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
-ORDER = {
-    "id": 17, "order_number": 1001, "email": " Anna@Example.com", "total_price": "32.50",
-    "subtotal_price": "25.00", "total_tax": "5.00", "total_discounts": "1.00", "currency": "eur",
-    "total_shipping_price_set": {"shop_money": {"amount": "2.50", "currency_code": "EUR"}},
-    "financial_status": "paid", "fulfillment_status": None, "customer": {"id": 5},
-    "line_items": [{}, {}], "created_at": "2026-05-03T23:30:00-05:00",
-    "shipping_address": {"city": "Köln", "province": "NRW", "country_code": "DE"},
-    "billing_address": None, "updated_at": "2026-05-04T07:00:00-05:00",
-}  # fmt: skip
-PERSON = {
-    "id": 5, "email": "anna@example.com", "phone": None, "first_name": "Anna", "last_name": "B",
-    "currency": "EUR", "state": "enabled", "created_at": "2026-05-04T12:00:00Z",
-    "updated_at": "2026-05-04T12:00:00Z", "default_address": {"country_code": "de", "city": ""},
-}  # fmt: skip
-
-
-def event(topic: str, kind: str, said: dict[str, Any]) -> Event:
-    ours = {"_webhook_topic": kind, "_webhook_id": "w", "_received_at": "2026-05-04T12:00:00Z"}
-    return Event(b"k", json.dumps(ours | said).encode(), topic, "clean")
-
-
-def order(**said: Any) -> Event:
-    return event("shopify.orders", "orders/updated", ORDER | said)
-
-
-def person(kind: str = "customers/update", **said: Any) -> Event:
-    return event("shopify.customers", kind, PERSON | said)
-
-
-def hubspot(at: int, kind: str = "contact.propertyChange", **said: Any) -> Event:
-    whole = {"objectId": 9, "occurredAt": 1_777_896_000_000 + at, "subscriptionType": kind}
-    return event(f"hubspot.{'contacts' if 'contact' in kind else 'companies'}", kind, whole | said)
-
-
-def stripe(kind: str, created: int, **said: Any) -> Event:
-    thing = {"id": "cus_1", "created": 1_777_896_000, "email": "a@example.com", "name": "A B"}
-    content = {"type": kind, "created": created, "data": {"object": thing | said}}
-    family = "customers" if kind.startswith("customer") else "charges"
-    return event(f"stripe.{family}", kind, content)
 
 
 def test_an_order_has_the_columns_of_the_seed() -> None:
-    assert expected([order()])["staging.stg_shopify_orders"] == [{
+    (row,) = expected([order()])["staging.stg_shopify_orders"]
+    assert row.pop("arrived_at") == ARRIVED
+    assert row == {
         "order_id": "17", "order_number": 1001, "customer_id": "5", "email": "anna@example.com",
         "total_amount": Decimal("32.50"), "subtotal_amount": Decimal("25.00"),
         "tax_amount": Decimal("5.00"), "discount_amount": Decimal("1.00"),
@@ -75,13 +35,13 @@ def test_an_order_has_the_columns_of_the_seed() -> None:
         "shipping_country": "DE", "billing_city": None, "billing_state": None,
         "billing_country": None, "order_date": date(2026, 5, 4),
         "created_at": datetime(2026, 5, 4, 4, 30, tzinfo=timezone.utc), "updated_at": NOON,
-    }]  # fmt: skip
+    }  # fmt: skip
 
 
 def test_an_older_update_changes_nothing_however_late_it_comes() -> None:
     old = order(updated_at="2026-05-04T06:59:59-05:00", financial_status="pending")
-    for delivered in ([old, order()], [order(), old], [order(), old, order()]):
-        (row,) = expected(delivered)["staging.stg_shopify_orders"]
+    for given in ([old, order()], [order(), old], [order(), old, order()]):
+        (row,) = expected(given)["staging.stg_shopify_orders"]
         assert row["financial_status"] == "paid"
 
 
@@ -93,9 +53,12 @@ def test_an_older_update_changes_nothing_however_late_it_comes() -> None:
         ({"total_price": "12,50"}, "total_amount_present"),
         ({"total_price": "-1.00"}, "total_amount_not_negative"),
         ({"currency": "EURO"}, "currency_known"),
-        ({"updated_at": "yesterday"}, "updated_at_present"),
-        ({"updated_at": "2026-13-01T00:00:00Z"}, "updated_at_present"),
-        ({"id": None, "created_at": 7}, "order_id_present, created_at_present"),
+        ({"updated_at": None}, "updated_at_present"),
+        ({"updated_at": "yesterday"}, "wrong type"),
+        ({"updated_at": "2026-13-01T00:00:00Z"}, "wrong type"),
+        ({"updated_at": "2099-01-01T00:00:00Z"}, "updated_not_in_future"),
+        ({"id": None, "created_at": None}, "order_id_present, created_at_present"),
+        ({"total_price": None, "currency": "EURO"}, "total_amount_present, currency_known"),
     ],
 )
 def test_an_order_that_breaks_a_rule_is_set_aside_and_the_one_before_it_stands(
@@ -103,15 +66,22 @@ def test_an_order_that_breaks_a_rule_is_set_aside_and_the_one_before_it_stands(
 ) -> None:
     truth = expected([order(), order(**{"updated_at": "2026-05-04T23:00:00Z"} | said)])
     assert [row["updated_at"] for row in truth["staging.stg_shopify_orders"]] == [NOON]
-    assert [row["reason"] for row in truth[REFUSED]] == [reason]
+    stage = "parse" if reason == "wrong type" else "staging"
+    assert truth[QUARANTINE] == [{
+        "source_table": "raw.shopify_orders", "kafka_partition": 1, "kafka_offset": 1,
+        "stage": stage, "reason": reason,
+    }]  # fmt: skip
+    assert [row["error"] is None for row in truth["raw.shopify_orders"]] == [
+        True, stage == "staging",
+    ]  # fmt: skip
 
 
 def test_a_deletion_is_final_and_keeps_nothing() -> None:
     later = person(updated_at="2026-05-05T12:00:00Z")
     gone = event("shopify.customers", "customers/delete", {"id": 5})
-    for delivered in ([gone, later], [later, gone]):
-        (row,) = expected(delivered)["staging.stg_shopify_customers"]
-        kept = {name: value for name, value in row.items() if value is not None}
+    for given in ([gone, later], [later, gone]):
+        (row,) = expected(given)["staging.stg_shopify_customers"]
+        kept = {name: value for name, value in seen(row).items() if value is not None}
         assert kept == {"customer_id": "5", "is_deleted": True}
     stripes = [stripe("customer.deleted", 1_777_896_001), stripe("customer.updated", 1_777_896_002)]
     (row,) = expected(stripes)["staging.stg_stripe_customers"]
@@ -182,37 +152,37 @@ def test_deleted_records_are_nobodys() -> None:
     assert not contacts(expected([person(), gone]))
 
 
-@pytest.fixture(scope="module")
-def told() -> tuple[list[Event], Truth, float]:
-    made = list(requests(11, 12_000, FIRST_DAY, Dirt(late=0.03, redelivery=0.03, no_list=0.01)))
-    truth = expected(records(made))
-    real = who_is_who(made)
-    return list(records(made)), truth, score(grouping(truth), real).f1
+def test_a_refund_is_what_was_paid_back() -> None:
+    moved = {"kind": "refund", "status": "success", "amount": "10.00", "currency": "EUR"}
+    said = {"id": 1, "order_id": 17, "created_at": "2026-05-04T12:00:00Z"}
+
+    def refund(*transactions: object, **more: Any) -> Event:
+        whole = {"_vendor": "shopify"} | said | {"transactions": list(transactions)} | more
+        return event("webhooks.other", "refunds/create", whole)
+
+    truth = expected([
+        refund(moved, moved | {"amount": "2.505"}, moved | {"status": "failure"}),
+        refund(id=2), refund(id=3, transactions="none"), refund(moved | {"amount": "1,0"}, id=4),
+    ])  # fmt: skip
+    rows = [(r["refund_id"], r["amount"], r["currency"])
+            for r in truth["staging.stg_shopify_refunds"]]  # fmt: skip
+    assert rows == [("1", Decimal("12.51"), "EUR"), ("2", Decimal("0.00"), None)]
+    assert [row["reason"] for row in truth[QUARANTINE]] == ["amount_present"] * 2
 
 
-def test_the_order_of_deliveries_and_re_deliveries_change_nothing(
-    told: tuple[list[Event], Truth, float],
-) -> None:
-    kafka, truth, _ = told
-    mixed = [*kafka, *(e for e in kafka if e.kind == "clean")]
-    Random(1).shuffle(mixed)
-    again = expected(mixed)
-    assert all(again[table] == truth[table] for table in STAGING.values())
-    once = [e for e in kafka if e.kind != "redelivery"]
-    assert all(expected(once)[table] == truth[table] for table in STAGING.values())
+def test_a_dispute_is_as_its_newest_event_says() -> None:
+    def dispute(kind: str, created: int, status: str) -> Event:
+        thing = {"id": "dp_1", "charge": "ch_1", "amount": 1999, "currency": "eur",
+                 "reason": "fraudulent", "status": status, "created": 1_777_896_000}  # fmt: skip
+        whole = {"_vendor": "stripe", "created": created, "data": {"object": thing}}
+        return event("webhooks.other", kind, whole)
 
-
-def test_the_dirt_shows_and_the_people_are_found(told: tuple[list[Event], Truth, float]) -> None:
-    kafka, truth, f1 = told
-    assert f1 >= 0.99
-    reasons = Counter(row["reason"] for row in truth[REFUSED])
-    assert reasons["line_item_count_present"] == pytest.approx(120, abs=6)
-    assert {"total_amount_present", "currency_known", "updated_at_present",
-            "occurred_at_present"} <= set(reasons)  # fmt: skip
-    for table in STAGING.values():
-        assert len(truth[table]) > 20, table
-    assert any(row["merged_into_id"] for row in truth["staging.stg_shopify_customers"])
-    assert any(row["company_id"] for row in truth["staging.stg_hubspot_contacts"])
-    began = perf_counter()
-    expected(kafka)
-    print(f"\ntruth: {len(kafka) / (perf_counter() - began):,.0f} records/s; f1 {f1:.4f}")
+    truth = expected([
+        dispute("charge.dispute.closed", 1_777_896_060, "Lost"),
+        dispute("charge.dispute.created", 1_777_896_000, "needs_response"),
+        dispute("payout.paid", 1_777_896_000, "paid"),
+    ])  # fmt: skip
+    (row,) = truth["staging.stg_stripe_disputes"]
+    assert (row["amount"], row["status"]) == (Decimal("19.99"), "lost")
+    assert row["created_at"] == NOON and row["updated_at"] == NOON + timedelta(minutes=1)
+    assert len(truth["raw.webhooks_other"]) == 3 and not truth[QUARANTINE]
