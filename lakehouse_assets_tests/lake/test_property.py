@@ -15,6 +15,7 @@ from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets_tests.lake.tables import (
     DAILY,
     EVENTS,
+    GREATEST,
     HOUR,
     LATEST,
     OVERALL,
@@ -29,7 +30,7 @@ from lakehouse_assets_tests.lake.tables import (
 )
 from lakehouse_assets_tests.support import stored
 
-CHILDREN: tuple[LakeTable, ...] = (LATEST, TOTALS, DAILY, OVERALL, STEPS, PEERS)
+CHILDREN: tuple[LakeTable, ...] = (LATEST, TOTALS, DAILY, OVERALL, STEPS, PEERS, GREATEST)
 IDS = {"a": day(1), "b": day(1) + 23 * HOUR, "c": day(2), "d": day(40), "timeless": None}
 
 Draw = tuple[str, int | None, int, int]
@@ -41,7 +42,7 @@ EVENT = st.tuples(
 )
 # A batch: its rows, whether its commit says where they lie, which children read it at once.
 BATCH = st.tuples(
-    st.lists(EVENT, min_size=1, max_size=4), st.booleans(), st.sets(st.integers(0, 5), max_size=4)
+    st.lists(EVENT, min_size=1, max_size=4), st.booleans(), st.sets(st.integers(0, 6), max_size=4)
 )
 
 
