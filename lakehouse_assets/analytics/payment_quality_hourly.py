@@ -4,8 +4,9 @@ Raw's checks say how dirty a feed is now; this says whose records they are, hour
 of the six raw tables is counted over the records of the hour as they stand: what is late or
 replayed counts in the hour in which Kafka received it. A record that names no provider or did not
 parse counts under none, and so do customers and merchants. Nothing is judged: thresholds are the
-checks' business. A rule that changes is measured anew in the hours touched from then on, and by
-`lakehouse rebuild` in all.
+checks' business. Raw's records are only ever added, so each is counted once and the hour's others
+are not read again; where raw was made anew, so are the counts. A rule that changes counts what
+comes from then on, and after `lakehouse rebuild` everything.
 """
 
 from functools import reduce
@@ -14,7 +15,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
 from lakehouse_assets.lake import quality
-from lakehouse_assets.lake.contract import Layout, Table, column, recompute_hours
+from lakehouse_assets.lake.contract import Layout, Table, column, own_rows
 from lakehouse_assets.lake.table import table_asset
 
 # The modules, for their rules are code of this table too: it changes when they do.
@@ -40,13 +41,20 @@ class PaymentQualityHourly(Table):
     rows = column("bigint", "Records of the hour.", ge=1)
     failures = column("bigint", "Those that break the rule.", ge=0)
 
-    layout = Layout(partitioned_by="days(ingest_hour)", scope=recompute_hours(at="ingest_hour"))
+    layout = Layout(partitioned_by="days(ingest_hour)", scope=own_rows(at="ingest_hour"))
 
 
-def transform(**raw: DataFrame) -> DataFrame:
+def transform(here: DataFrame, **raw: DataFrame) -> tuple[DataFrame, DataFrame]:
+    """What is new is counted and added to the counts of its hours."""
     measured = [_measured(topic, records) for topic, records in raw.items()]
     every = reduce(lambda one, other: one.unionAll(other), measured)
-    return every.select(*PaymentQualityHourly.columns)
+    columns, hours = [*PaymentQualityHourly.columns], every.select("ingest_hour")
+    old = here.where("_counts").join(hours, "ingest_hour", how="left_semi").select(*columns)
+    both = every.select(*columns).unionAll(old)
+    made = both.groupBy("topic", "rule", "provider", "ingest_hour").agg(
+        F.sum("rows").alias("rows"), F.sum("failures").alias("failures")
+    )
+    return made, old
 
 
 def _measured(topic: str, records: DataFrame) -> DataFrame:

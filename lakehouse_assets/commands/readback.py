@@ -13,8 +13,9 @@ from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.oracle import Delivered
 
-READ_S = 120  # for the whole topic
+READ_S = 120  # for all topics
 RECORD_BYTES = 10_000_000
+Place = tuple[str, int]  # topic, partition
 
 
 class Sent:
@@ -52,41 +53,41 @@ class Sent:
         return found
 
 
-def ends(topics: Iterable[str]) -> dict[tuple[str, int], int]:
+def ends(topics: Iterable[str]) -> dict[Place, int]:
     """The offset that the next record gets; nothing for a topic that is not there."""
     consumer = _consumer()
     try:
-        return {(t, p): end for t in topics for p, (_, end) in _marks(consumer, t).items()}
+        return {place: end for place, (_, end) in _marks(consumer, topics).items()}
     finally:
         consumer.close()
 
 
-def since(records: Iterable[Delivered], before: Mapping[tuple[str, int], int]) -> list[Delivered]:
+def since(records: Iterable[Delivered], before: Mapping[Place, int]) -> list[Delivered]:
     return [r for r in records if r.offset >= before.get((r.topic, r.partition), 0)]
 
 
 def read_back(topics: Iterable[str]) -> list[Delivered]:
-    """Every record that the topics hold; refused if one no longer holds all that it ever did."""
-    consumer, records = _consumer(), list[Delivered]()
+    """Every record that the topics hold, topic by topic; refused if one no longer holds all that it
+    ever did.
+    """
+    consumer = _consumer()
     try:
-        for topic in topics:
-            marks = _marks(consumer, topic)
-            if any(first for first, _ in marks.values()):
-                raise ServiceError(
-                    f"Kafka has dropped old records of {topic}, so what the tables must hold can "
-                    "no longer be computed. `lakehouse wipe` begins anew"
-                )
-            records += map(_delivered, _messages(consumer, topic, marks))
+        marks = _marks(consumer, topics)
+        if dropped := [topic for (topic, _), (first, _) in marks.items() if first]:
+            raise ServiceError(
+                f"Kafka has dropped old records of {dropped[0]}, so what the tables must hold can "
+                "no longer be computed. `lakehouse wipe` begins anew"
+            )
+        return sorted(map(_delivered, _messages(consumer, marks)), key=lambda record: record.topic)
     finally:
         consumer.close()
-    return records
 
 
 def arrivals(topic: str) -> dict[tuple[int, int], float]:
     """By partition and offset, when Kafka received each record that is there: epoch seconds."""
     consumer = _consumer()
     try:
-        read = map(_delivered, _messages(consumer, topic, _marks(consumer, topic)))
+        read = map(_delivered, _messages(consumer, _marks(consumer, [topic])))
         return {(r.partition, r.offset): r.arrived_at.timestamp() for r in read}
     finally:
         consumer.close()
@@ -100,29 +101,33 @@ def _consumer() -> Consumer:
     })  # fmt: skip
 
 
-def _marks(consumer: Consumer, topic: str) -> dict[int, tuple[int, int]]:
+def _marks(consumer: Consumer, topics: Iterable[str]) -> dict[Place, tuple[int, int]]:
+    """The first offset that is there, and the next one that will be."""
     there = consumer.list_topics(timeout=10).topics
-    partitions = list(there[topic].partitions) if topic in there else []
-    return {p: consumer.get_watermark_offsets(TopicPartition(topic, p)) for p in partitions}
+    places = [(t, p) for t in topics if t in there for p in there[t].partitions]
+    return {place: consumer.get_watermark_offsets(TopicPartition(*place)) for place in places}
 
 
 def _messages(
-    consumer: Consumer, topic: str, marks: Mapping[int, tuple[int, int]]
+    consumer: Consumer, marks: Mapping[Place, tuple[int, int]]
 ) -> Iterator[Message]:
-    """Up to each partition's end, wherever that is: aborted records and markers leave gaps."""
-    consumer.assign([TopicPartition(topic, p, first) for p, (first, _) in marks.items()])
+    """Up to each partition's end, wherever that is: aborted records and markers leave gaps. All
+    topics at once: a consumer takes a second or two to find a topic's leaders.
+    """
+    consumer.assign([TopicPartition(*place, first) for place, (first, _) in marks.items()])
     unfinished = set(marks)
     deadline = time.monotonic() + READ_S
     while unfinished:
         if time.monotonic() > deadline:
-            raise ServiceError(f"{topic} could not be read back within {READ_S} s; see "
+            late = ", ".join(sorted({topic for topic, _ in unfinished}))
+            raise ServiceError(f"{late} could not be read back within {READ_S} s; see "
                                "`lakehouse logs kafka`")  # fmt: skip
         for message in consumer.consume(10_000, timeout=0.2):
             error = message.error()
             if error is None:
                 yield message
             elif error.code() == KafkaError._PARTITION_EOF:
-                unfinished.discard(message.partition() or 0)
+                unfinished.discard((message.topic() or "", message.partition() or 0))
             else:
                 raise ServiceError(f"Kafka: {error}; see `lakehouse logs kafka`")
 

@@ -68,12 +68,13 @@ class Scope:
 
     kind `newest`: per key the greatest by `by`, then by content, wins; the row stored here
     stands for all earlier versions. kind `keys`: everything about the touched keys is computed
-    again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`; kind
-    `hours`: for its hours. kind `all`: cannot prune; everything is computed again. kind `own`: the
-    transform takes the news and its own rows (`here`), and gives the rows that should stand and
-    those of its own in whose place. kind `log`: rows that are added once and never changed: about
-    the lake's own commits, or about what parents' rows became. A key's `at` must never change: by
-    it both sides skip the rest of the table; without one, all of its keys are read.
+    again. kind `days`: the same for whole days of `at`, whose date is stored here as `on`. kind
+    `all`: cannot prune; everything is computed again. kind `own`: the transform takes the news and
+    its own rows (`here`), and gives the rows that should stand and those of its own in whose place;
+    `_counts` says whether the news come on top of them, or are everything. kind `log`: rows that
+    are added once and never changed: about the lake's own commits, or about what parents' rows
+    became. A key's `at` must never change: by it both sides skip the rest of the table; without
+    one, all of its keys are read.
 
     Rows that share the columns `together` are computed together, of parents' rows that share them
     too. What happens at an instant touches rows up to `reach` after it. `was`: what parents' rows
@@ -99,20 +100,16 @@ def recompute_keys(
     return Scope("keys", at=at, together=by, reach=reach, was=was)
 
 
-def recompute_days(*, at: str, on: str) -> Scope:
-    return Scope("days", at=at, on=on)
-
-
-def recompute_hours(*, at: str) -> Scope:
-    return Scope("hours", at=at)
+def recompute_days(*, at: str, on: str, was: bool = False) -> Scope:
+    return Scope("days", at=at, on=on, was=was)
 
 
 def recompute_all() -> Scope:
     return Scope("all")
 
 
-def own_rows() -> Scope:
-    return Scope("own")
+def own_rows(*, at: str = "") -> Scope:
+    return Scope("own", at=at)
 
 
 def append_only() -> Scope:

@@ -29,14 +29,14 @@ def incremental(news: News, hour: str) -> Change:
     first = kind != "newest" and not news.head.stamp.progress
     if news.rebuilt or kind == "all" or first:
         return whole(news, stamp, epoch=epoch + int(news.rebuilt))
-    news.lake.compile(not news.is_small or news.lie_among_many)
+    news.lake.compile(not news.is_small or bool(news.table.contract.layout.scope.reach))
     losing = any(news.loses(parent) for parent in news.fresh.values())
     if kind == "newest" and not losing:
         return _newest(news, stamp)
     if kind == "own" and not losing:
         new = {a: news.lake.empty(p.contract) for a, p in news.table.parents.items()}
         new |= {a: news.rows(p) for a, p in news.fresh.items()}
-        made, old = versions.instead(news.table, new | news.here)
+        made, old = versions.instead(news.table, new | news.here(counts=True))
         return Change(versions.differences(news.table.contract, made, old), "merge", stamp)
     touched = recompute.touched(news)
     if touched is None:
@@ -59,7 +59,7 @@ def whole(news: News, stamp: Stamp, epoch: int) -> Change:
     """Everything from the parents; as a replacement if the epoch rises, else as the difference."""
     contract, head = news.table.contract, news.head
     news.lake.compile(sum(pin.rows for pin in news.pins.values()) > SMALL)
-    made, seen = versions.made(news.table, news.frames() | news.here)
+    made, seen = versions.made(news.table, news.frames() | news.here(counts=False))
     stamp = replace(stamp, epoch=epoch, at="", ranges=None, corrects=True)
     if epoch != head.stamp.epoch:
         made = versions.with_copies(contract, made)

@@ -66,11 +66,6 @@ class Head:
         newer = self._told(consumed)
         return float("inf") if newer is None else sum(t["batch"] for t in newer)
 
-    @property
-    def newest_rows(self) -> int:
-        """Rows of the partition, or the table, that the newest commit wrote to."""
-        return int(self.tallies[0]["rows"]) if self.tallies else 0
-
     def may_have_lost(self, consumed: int) -> bool:
         """Whether the commits after one took rows away; yes when their tallies are gone."""
         newer = self._told(consumed)

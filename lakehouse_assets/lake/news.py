@@ -66,13 +66,6 @@ class News:
     def is_small(self) -> bool:
         return self.written <= SMALL
 
-    @property
-    def lie_among_many(self) -> bool:
-        """Whether many rows have to be read for them, however few they are."""
-        rule, fresh = self.table.contract.layout.scope, self.fresh.values()
-        heads = [self.pins[p.name] for p in fresh if rule.kind == "hours"]
-        return bool(rule.reach) or any(head.newest_rows > SMALL for head in heads)
-
     def _is_rebuilt(self, pin: Head) -> bool:
         _, epoch = self.head.stamp.progress.get(pin.name, (0, pin.stamp.epoch))
         return bool(pin.stamp.epoch != epoch)
@@ -96,11 +89,11 @@ class News:
     def frames(self) -> "dict[str, DataFrame]":
         return {arg: self.frame(parent) for arg, parent in self.table.parents.items()}
 
-    @property
-    def here(self) -> "dict[str, DataFrame]":
-        """The table's own rows, if its transform wants them."""
-        own = self.table.contract.layout.scope.kind == "own"
-        return {"here": self.lake.at(self.head)} if own else {}
+    def here(self, counts: bool) -> "dict[str, DataFrame]":
+        """The table's own rows, if its transform wants them, and whether the news come on top."""
+        if self.table.contract.layout.scope.kind != "own":
+            return {}
+        return {"here": self.lake.at(self.head).selectExpr("*", f"{counts} as _counts")}
 
     def rows(self, parent: LakeTable) -> "DataFrame":
         """A parent's rows that changed since they were last read here."""

@@ -36,12 +36,14 @@ def touched(news: News) -> Touched | None:
         return _touched_keys(news)
     spans: list[scope.Span] = []
     for arg, parent in news.fresh.items():
-        rows = news.rows(parent)
-        rows = _mentioned(news, arg, rows) if rule.kind == "keys" else rows
+        changed = _changed(news, parent)
+        if changed is None:
+            return None
+        rows = _mentioned(news, arg, changed) if rule.kind == "keys" else changed
         known = news.spans(parent)
         if known is not None and known[0] == rule.at:
             spans += known[1]
-        elif (parent in losing and not parent.topic) or rule.at not in rows.columns:
+        elif (parent in losing and not (parent.topic or rule.was)) or rule.at not in rows.columns:
             return None  # what is gone has no time to be found by; raw never loses a row
         else:
             with news.lake.phase("scope"):
@@ -122,7 +124,7 @@ def change(news: News, stamp: Stamp, what: Touched) -> Change:
     keys = F.broadcast(what.keys) if what.keys is not None and few else what.keys
     read = scope.widened(what.spans, rule.reach, rule.reach)
     frames = {a: _part(news, p, what, keys, read) for a, p in news.table.parents.items()}
-    made, seen = versions.made(news.table, frames)
+    made, seen = versions.made(news.table, frames | news.here(counts=False))
     spans = scope.widened(what.spans, 0 * rule.reach, rule.reach)
     where = "true"
     if rule.on:

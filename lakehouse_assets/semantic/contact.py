@@ -8,7 +8,7 @@
   we know: its trunk digit goes, its calling code comes. Not 8 to 15 digits: NULL.
 """
 
-from pyspark.sql import DataFrame
+from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
 ROLES = (
@@ -32,10 +32,7 @@ _NUMBER = r"^[1-9][0-9]{7,14}\z"
 def normalized(records: DataFrame) -> DataFrame:
     """With `email_normalized` and `phone_normalized`, of `email`, `phone` and `country`."""
     said = F.trim(F.regexp_replace("phone", "(?is)(ext|x|#).*", ""))
-    spoken = records.withColumns({"_mail": F.lower(F.trim("email")), "_said": said})
-    local = "substring_index(substring_index(_mail, '@', 1), '+', 1)"
-    parts = spoken.withColumns({
-        "_local": F.expr(local),
+    parts = records.withColumn("_said", said).withColumns({
         "_home": F.regexp_replace("_said", "[^0-9]", ""),
         "_abroad": F.regexp_replace(F.replace("_said", F.lit("(0)"), F.lit("")), "[^0-9]", ""),
     })  # fmt: skip
@@ -44,14 +41,20 @@ def normalized(records: DataFrame) -> DataFrame:
         " when startswith(_home, '00') then substr(_abroad, 3)"
         f" else case country {_dialled()} end end"
     ))  # fmt: skip
-    is_mailbox = F.col("_mail").rlike(_MAILBOX) & (F.col("_local") != "")
-    domain = F.substring_index("_mail", "@", -1)
     return number.withColumns({
-        "email_normalized": F.when(is_mailbox, F.concat("_local", F.lit("@"), domain)),
+        "email_normalized": mailbox("email"),
         "phone_normalized": F.when(
             F.col("_number").rlike(_NUMBER), F.concat(F.lit("+"), "_number")
         ),
-    }).drop("_mail", "_said", "_local", "_home", "_abroad", "_number")  # fmt: skip
+    }).drop("_said", "_home", "_abroad", "_number")  # fmt: skip
+
+
+def mailbox(email: str) -> Column:
+    """The mailbox that is meant."""
+    said = F.lower(F.trim(email))
+    local = F.substring_index(F.substring_index(said, "@", 1), "+", 1)
+    whole = F.concat(local, F.lit("@"), F.substring_index(said, "@", -1))
+    return F.when(said.rlike(_MAILBOX) & (local != ""), whole)
 
 
 def _dialled() -> str:

@@ -71,12 +71,16 @@ def transform(events: DataFrame, customers: DataFrame, merchants: DataFrame) -> 
 
 
 def mentions(parent: str, news: DataFrame, parents: dict[str, DataFrame]) -> DataFrame:
-    """The charges in the news, or those made since what is new of their customer or merchant."""
+    """The charges in the news, or those made since what is new of their customer or merchant. The
+    first instant of that is asked for, so that older files are skipped.
+    """
     if parent == "events":
         return news.select("charge_id", "created_at")
     who = "customer_id" if parent == "customers" else "merchant_id"
     since = news.groupBy(who).agg(F.min("changed_at").alias("since"))
-    met = parents["events"].join(since, who, how="inner").where("created_at >= since")
+    (first,) = since.agg(F.min("since").cast("string").alias("since")).collect()
+    later = parents["events"].where(f"created_at >= timestamp'{first['since'] or '9999-01-01'}'")
+    met = later.join(since, who, how="inner").where("created_at >= since")
     return met.select("charge_id", "created_at")
 
 

@@ -59,6 +59,7 @@ class StgShopifyOrders(StagingTable):
     created_at = column("timestamp", "When the order was made, UTC.")
     updated_at = column("timestamp", "When it last changed, UTC.")
     _raw_id = column("string", "The raw row: generation, partition and offset.", nullable=True)
+    _line_items = column("string", "The line items, JSON as it came.", nullable=True)
     _staged_at = column("timestamp", "When this version was staged, UTC.", nullable=True)
 
     layout = Layout(
@@ -119,6 +120,7 @@ def transform(orders: DataFrame) -> DataFrame:
         "created_at",
         "updated_at",
         F.concat_ws("-", "topic_generation", "kafka_partition", "kafka_offset").alias("_raw_id"),
+        F.col("line_items").alias("_line_items"),
         F.current_timestamp().alias("_staged_at"),
         "arrived_at",
         F.expr(RECORD),

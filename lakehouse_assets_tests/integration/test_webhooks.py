@@ -26,6 +26,7 @@ DIRT = Dirt(
     redelivery=0.05, late=0.05, out_of_order=0.03, stale_order=0.03, unknown_field=0.03,
     off_total=0.02, no_list=0.02, malformed=0.05,
 )  # fmt: skip
+COUNT, PARTS = 900, 2  # requests, and batches of them
 
 
 def events(count: int, seed: int = 7) -> list[Event]:
@@ -55,16 +56,16 @@ def topics(lake: Lake) -> Iterator[None]:
 
 
 def test_one_batch_gives_the_simulators_truth(lake: Lake) -> None:
-    produce(events(1_200))
+    produce(events(COUNT))
     catch_up(lake)
     check_against_truth()
 
 
 def test_many_shuffled_batches_give_the_truth_and_a_rebuild_changes_nothing(lake: Lake) -> None:
-    made = events(1_200)
+    made = events(COUNT)
     Random(1).shuffle(made)
-    for part in range(3):
-        produce(made[part::3])
+    for part in range(PARTS):
+        produce(made[part::PARTS])
         catch_up(lake)
     check_against_truth()
     for name in [name for name in truth.KEYS if not tables()[name].topic]:

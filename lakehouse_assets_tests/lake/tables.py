@@ -57,6 +57,16 @@ class Latest(Table, name="bare.latest"):
     rules = (Rule("even", "amount % 2 = 0", "amounts are even", threshold=0.5),)
 
 
+class Greatest(Table, name="bare.greatest"):
+    """bare.greatest: one row per id, its greatest amount, of those its newest version."""
+
+    id = column("string", "Whose.", key=True)
+    version = column("int", "Which version of it.", nullable=True)
+    amount = column("int", "How much.", nullable=True, ge=0)
+    arrived_at = column("timestamp", "When it first came, UTC.", nullable=True)
+    layout = Layout(scope=newest(by=("amount", "version")))
+
+
 class Totals(Table, name="bare.totals"):
     """bare.totals: one row per id whose amounts sum to something positive."""
 
@@ -115,6 +125,10 @@ def latest_of(events: DataFrame) -> DataFrame:
     return events.select("id", "at", "version", "amount", "arrived_at")
 
 
+def greatest_of(events: DataFrame) -> DataFrame:
+    return events.select("id", "version", "amount", "arrived_at")
+
+
 def totals_of(events: DataFrame) -> DataFrame:
     grouped = events.groupBy("id", "at").agg(
         F.sum("amount").alias("total"), F.count(F.lit(1)).alias("deliveries")
@@ -149,6 +163,7 @@ def peers_of(latest: DataFrame) -> DataFrame:
 
 EVENTS = LakeTable(Events, "bare")
 LATEST = table_asset(Latest, latest_of, events=EVENTS)
+GREATEST = table_asset(Greatest, greatest_of, events=EVENTS)
 TOTALS = table_asset(Totals, totals_of, events=EVENTS)
 DAILY = table_asset(Daily, daily_of, events=EVENTS)
 STEPS = table_asset(Steps, steps_of, events=EVENTS)
@@ -202,6 +217,9 @@ def own_lake(folder: Path) -> Iterator[Lake]:
 
 def result(table: LakeTable, **parents: DataFrame) -> list[Row]:
     """The rows that the table would hold, made of literal parents: transform, refusal, winners."""
+    if table.contract.layout.scope.kind == "own" and "here" not in parents:
+        none = rows(next(iter(parents.values())).sparkSession, table.contract)
+        parents["here"] = none.selectExpr("*", "true as _counts")
     made, _ = versions.made(table, parents)
     shown = [c for c in table.contract.columns if not c.startswith("_")]
     found = made.select(*[f"`{c}`" for c in shown]).orderBy(*table.contract.key())

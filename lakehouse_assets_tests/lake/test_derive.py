@@ -13,7 +13,6 @@ from lakehouse_assets.lake.contract import (
     Table,
     column,
     recompute_days,
-    recompute_hours,
 )
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import table_asset
@@ -182,28 +181,6 @@ def test_a_days_table_follows_a_parent_whose_rows_change(fed: Lake) -> None:
         advance(fed, LATEST)
         advance(fed, daily)
     assert found("bare.per_day", "on_day", "total") == [(on(1), 41), (on(2), 8)]
-
-
-def test_hours_are_computed_again_whole_and_the_next_one_is_left_alone(lake: Lake) -> None:
-    class PerHour(Table, name="bare.per_hour"):
-        """bare.per_hour: one row per version and hour with a positive sum."""
-
-        version = column("int", "Which version.", key=True)
-        at = column("timestamp", "Begin of the hour, UTC.", key=True)
-        total = column("bigint", "Sum of amounts.")
-        layout = Layout(scope=recompute_hours(at="at"))
-
-    def per_hour(events: DataFrame) -> DataFrame:
-        grouped = events.groupBy("version", F.date_trunc("hour", "at").alias("at"))
-        return grouped.agg(F.sum("amount").alias("total")).where("total > 0")
-
-    hourly, later = table_asset(PerHour, per_hour, events=EVENTS), DAY + HOUR
-    add(lake, EVENTS, event(1, "a", 1, 5), event(2, "b", 2, 3), event(3, "c", 1, 7, at=later))
-    advance(lake, hourly)
-    add(lake, EVENTS, event(4, "d", 2, -3), event(5, "e", 1, 1, at=DAY + HOUR / 2), stated=False)
-    (published,) = advance(lake, hourly).published
-    assert found("bare.per_hour", "version", "at", "total") == [(1, DAY, 6), (1, later, 7)]
-    assert published.stamp.ranges == [["2024-03-01T00:00:00", "2024-03-01T01:00:00"]]
 
 
 # --- cost and refusals

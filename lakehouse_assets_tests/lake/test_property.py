@@ -16,6 +16,7 @@ from lakehouse_assets_tests.lake.tables import (
     BY_SUM,
     DAILY,
     EVENTS,
+    GREATEST,
     HOUR,
     LATEST,
     OVERALL,
@@ -30,7 +31,7 @@ from lakehouse_assets_tests.lake.tables import (
 )
 from lakehouse_assets_tests.support import stored
 
-CHILDREN: tuple[LakeTable, ...] = (LATEST, TOTALS, DAILY, OVERALL, STEPS, PEERS, BY_SUM)
+CHILDREN: tuple[LakeTable, ...] = (LATEST, TOTALS, DAILY, OVERALL, STEPS, PEERS, BY_SUM, GREATEST)
 IDS = {"a": day(1), "b": day(1) + 23 * HOUR, "c": day(2), "d": day(40), "timeless": None}
 
 Draw = tuple[str, int | None, int, int]
@@ -42,7 +43,7 @@ EVENT = st.tuples(
 )
 # A batch: its rows, whether its commit says where they lie, which children read it at once.
 BATCH = st.tuples(
-    st.lists(EVENT, min_size=1, max_size=4), st.booleans(), st.sets(st.integers(0, 6), max_size=4)
+    st.lists(EVENT, min_size=1, max_size=4), st.booleans(), st.sets(st.integers(0, 7), max_size=4)
 )
 
 

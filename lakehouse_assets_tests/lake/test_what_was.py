@@ -18,17 +18,20 @@ from lakehouse_assets.lake.contract import (
 )
 from lakehouse_assets.lake.derive import Expired
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.publish import Change, publish
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets_tests.lake.tables import (
     BY_SUM,
+    DAY,
     EVENTS,
+    HOUR,
     LATEST,
     TOTALS,
     add,
     event,
     own_lake,
 )
-from lakehouse_assets_tests.support import stored
+from lakehouse_assets_tests.support import rows, stored
 
 
 class Moves(Table, name="bare.moves"):
@@ -50,6 +53,15 @@ class Looks(Table, name="bare.looks"):
     layout = Layout(scope=own_rows())
 
 
+class PerHour(Table, name="bare.per_hour"):
+    """bare.per_hour: one row per version and hour, of which deliveries are counted once."""
+
+    version = column("int", "Which version.", key=True)
+    at = column("timestamp", "Begin of the hour, UTC.", key=True)
+    count = column("bigint", "How many deliveries.")
+    layout = Layout(scope=own_rows(at="at"))
+
+
 class Days(Table, name="bare.days"):
     """bare.days: one row, the day."""
 
@@ -67,6 +79,14 @@ def moves_of(
     )
 
 
+def per_hour_of(here: DataFrame, events: DataFrame) -> tuple[DataFrame, DataFrame]:
+    hour = F.date_trunc("hour", "at").alias("at")
+    new = events.groupBy("version", hour).agg(F.count(F.lit(1)).alias("count"))
+    old = here.where("_counts").select("version", "at", "count")
+    both = old.unionAll(new).groupBy("version", "at").agg(F.sum("count").alias("count"))
+    return both, old
+
+
 def looks_of(here: DataFrame, latest: DataFrame) -> tuple[DataFrame, DataFrame]:
     old = here.join(latest, "id", how="left_semi")
     before = old.select("id", F.col("looks").alias("before"))
@@ -75,6 +95,7 @@ def looks_of(here: DataFrame, latest: DataFrame) -> tuple[DataFrame, DataFrame]:
 
 
 MOVES = table_asset(Moves, moves_of, totals=TOTALS)
+PER_HOUR = table_asset(PerHour, per_hour_of, events=EVENTS)
 LOOKS = table_asset(Looks, looks_of, latest=LATEST)
 
 
@@ -157,6 +178,27 @@ def test_a_table_may_go_on_from_its_own_rows(lake: Lake) -> None:
     assert {row["id"]: row["looks"] for row in stored(LOOKS.name)} == {"a": 2, "b": 1, "c": 1}
     rebuild(lake, LOOKS)
     assert {row["id"]: row["looks"] for row in stored(LOOKS.name)} == {"a": 3, "b": 2, "c": 2}
+
+
+def test_news_are_added_to_counts_until_a_parent_is_made_anew(lake: Lake) -> None:
+    def counts() -> list[tuple[object, ...]]:
+        advance(lake, PER_HOUR)
+        return [(r["version"], r["at"], r["count"]) for r in stored(PER_HOUR.name)]
+
+    first, later = event(1, "a"), event(2, "b", at=DAY + HOUR)
+    add(lake, EVENTS, first, later)
+    add(lake, EVENTS, event(3, "c"), event(4, "d", version=2))
+    assert counts() == [(1, DAY, 2), (1, DAY + HOUR, 1), (2, DAY, 1)]
+    add(lake, EVENTS, event(5, "e"))
+    assert counts() == [(1, DAY, 3), (1, DAY + HOUR, 1), (2, DAY, 1)]
+    head, hour = lake.catalog.head(EVENTS.name), ["2024-03-01T00:00:00", "2024-03-01T01:00:00"]
+    stamp = scope.next_stamp(head.stamp, at="at", ranges=[hour], corrects=True)
+    where = f"at < timestamp'{hour[1]}'"
+    anew = Change(rows(lake.spark, EVENTS.contract, first), "replace", stamp, where, carry=False)
+    publish(lake, EVENTS.contract, head, anew)
+    assert counts() == [(1, DAY, 1), (1, DAY + HOUR, 1)]
+    rebuild(lake, PER_HOUR)
+    assert counts() == [(1, DAY, 1), (1, DAY + HOUR, 1)]
 
 
 def test_news_that_touch_too_many_rows_are_not_fetched(

@@ -4,6 +4,7 @@ from decimal import Decimal
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.metadata.quarantine import mentions, transform
 from lakehouse_assets.raw.payment_charges import PaymentCharges
+from lakehouse_assets.raw.webhooks_other import WebhooksOther
 from lakehouse_assets_tests.support import rows
 
 NOON = datetime(2026, 5, 4, 12, tzinfo=timezone.utc)
@@ -39,3 +40,21 @@ def test_a_good_record_is_mentioned_too_so_that_a_replayed_one_leaves(lake: Lake
     raw = rows(lake.spark, PaymentCharges, {**PLACE, **GOOD, "kafka_offset": 7})
     (found,) = mentions("payment_charges", raw, {}).drop("ingest_hour").collect()
     assert tuple(found) == ("raw.payment_charges", 0, 0, 7)
+
+
+def test_of_one_raw_table_each_staging_table_refuses_its_own_records(lake: Lake) -> None:
+    said = [
+        {"_error": "malformed"}, {"_vendor": "hubspot", "_webhook_topic": "deal.creation"},
+        {"_vendor": "shopify", "_webhook_topic": "refunds/create", "id": "1", "order_id": "2",
+         "created_at": "2026-05-04T12:00:00Z"},
+        {"_vendor": "stripe", "_webhook_topic": "charge.dispute.created", "created": "1777896000",
+         "data": '{"object":{"id":"dp_1","charge":"ch_1","amount":1,"currency":"eur",'
+                 '"created":1777896000}}'},
+    ]  # fmt: skip
+    numbered = [PLACE | one | {"kafka_offset": n} for n, one in enumerate(said)]
+    raw = rows(lake.spark, WebhooksOther, *numbered)
+    found = transform(webhooks_other=raw).orderBy("kafka_offset").collect()
+    assert [(r["kafka_offset"], r["refused_by"], r["reason"]) for r in found] == [
+        (0, None, "malformed"), (2, "staging.stg_shopify_refunds", "amount_present"),
+        (3, "staging.stg_stripe_disputes", "status_present"),
+    ]  # fmt: skip

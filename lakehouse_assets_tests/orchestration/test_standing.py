@@ -22,7 +22,7 @@ from lakehouse_assets.orchestration.standing import standing_checks
 from lakehouse_assets.topics.kafka import HOUR, hour_of, now
 from lakehouse_assets_tests.lake.tables import Events, add, event
 from lakehouse_assets_tests.support import fresh_topic
-from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
+from lakehouse_assets_tests.topics.records import Notes, ingest, make_topic, notes, send
 
 
 class StagedNotes(StagingTable, name="staging.stg_notes"):
@@ -116,6 +116,18 @@ def test_fields_that_nobody_declared_are_told_by_name(lake: Lake, table: LakeTab
     assert told["fields"] == {"mood": 2, "age": 1}
 
 
+class Moody(Notes, name="raw.notes"):
+    also = ("mood",)
+
+
+def test_a_field_that_is_known_and_has_no_column_is_no_drift(lake: Lake, table: LakeTable) -> None:
+    table = notes(table.topic, Moody)
+    send(table.topic, note("b", 1, ',"mood":"glad"'), note("c", 1, ',"mood":"sad","age":3'))
+    ingest(lake, table)
+    passed, told = standing.has_no_unknown_fields(lake, table, lake.catalog.head(table.name))
+    assert not passed and (told["records"], told["fields"]) == (1, {"age": 1})
+
+
 class Disputed(RawTable, name="raw.notes"):
     """raw.notes: one row per record, with an object in an object."""
 
@@ -157,6 +169,19 @@ def test_a_record_that_has_no_place_in_staging_is_missed(lake: Lake, table: Lake
     assert [told[n] for n in names] == [6, 1, 1, 2, 2]
     lake.spark.sql("delete from lake.staging.stg_notes where id = 'c'")
     assert not standing.reconciles_with_raw(lake, child, lake.catalog.head(child.name))[0]
+
+
+class Counted(StagedNotes, name="staging.stg_notes"):
+    of = "coalesce(count > 1, false)"
+
+
+def test_a_table_of_some_records_answers_for_those_alone(lake: Lake, table: LakeTable) -> None:
+    child = table_asset(Counted, lambda notes: staged(notes).where(Counted.of), notes=table)
+    send(table.topic, note("a", 1), note("b", 2), note("b", 3), b"rubbish")
+    ingest(lake, table)
+    advance(lake, child, hour_of(now()))
+    passed, told = standing.reconciles_with_raw(lake, child, lake.catalog.head(child.name))
+    assert passed and (told["raw"], told["did not parse"], told["staged"]) == (3, 1, 1)
 
 
 class Watched(Events, name="bare.events"):

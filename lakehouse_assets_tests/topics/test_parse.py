@@ -8,11 +8,14 @@ from pathlib import Path
 import pytest
 
 from lakehouse_assets.lake.advance import Outcome
-from lakehouse_assets.lake.contract import COMMIT
+from lakehouse_assets.lake.bases import RawTable
+from lakehouse_assets.lake.contract import COMMIT, column
+from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.topics.kafka import hour_of, now
 from lakehouse_assets_tests.lake.tables import Row, own_lake
 from lakehouse_assets_tests.support import stored
 from lakehouse_assets_tests.topics.records import ingest, make_topic, notes, send
+from lakehouse_assets_tests.topics.records import parsed as rows_of
 
 BIG = b'{"id": "big", "tags": {"colour": "' + b"x" * 5_000_000 + b'"}}'
 WHOLE = (
@@ -53,6 +56,31 @@ RECORDS: dict[str, tuple[bytes | None, str | None, bool, Row]] = {
     "two whole objects": (WHOLE + WHOLE, "malformed", True, {"id": None}),
     "null value": (None, "null value", False, {"id": None}),
 }  # fmt: skip
+
+
+class Named(RawTable, name="raw.named"):
+    """raw.named: one row per record, whose names are not ours."""
+
+    id = column("string", "Whose.")
+    weight_g = column("int", "How heavy.", field="weightInGrams")
+    also = ("mood",)
+
+
+class AnyNamed(Named, name="raw.named"):
+    """raw.named: one row per record, whatever else it has."""
+
+    also = None
+
+
+@pytest.mark.parametrize("contract", [Named, AnyNamed])
+def test_a_column_may_have_another_name_and_a_known_field_no_column(
+    lake: Lake, contract: type[RawTable]
+) -> None:
+    plain, moody = b'{"id":"a","weightInGrams":3}', b'{"weightInGrams":4,"mood":{"glad":true}}'
+    found = rows_of(lake, notes("named", contract), plain, moody, b'{"weightInGrams":"heavy"}')
+    assert [(row["weight_g"], row["_error"], row["_payload"]) for row in found] == [
+        (3, None, None), (4, None, moody), (None, "wrong type", b'{"weightInGrams":"heavy"}'),
+    ]  # fmt: skip
 
 
 @pytest.fixture(scope="module")
