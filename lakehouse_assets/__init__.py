@@ -4,7 +4,7 @@ Sources (`sources/`) produce events to Kafka. Their records become rows, layer b
 per table:
 
 raw/        every Kafka record, once, good or bad, with its coordinates
-staging/    cleaned, typed, one row per event; rows that break a rule are set aside
+staging/    cleaned, typed, one row per event or thing; rows that break a rule are set aside
 semantic/   what the events mean: one row per business thing
 analytics/  measures and features
 marts/      answers, named by entity and grain

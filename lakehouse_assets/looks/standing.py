@@ -153,7 +153,7 @@ def looks_of(table: LakeTable) -> list[Look]:
     if table.topic:
         plain = [is_fresh, volume_is_usual]
         plain += [has_no_unknown_fields] if raw_contract(table).also is not None else []
-    elif issubclass(table.contract, StagingTable):
+    elif table.hourly:
         plain = [reconciles_with_raw]
     return [
         *[Look(find.__name__, find.__doc__ or "", find, not table.topic) for find in plain],

@@ -19,15 +19,15 @@ from lakehouse_assets.lake.versions import refusals
 def _watched() -> dict[str, tuple[LakeTable, list[LakeTable]]]:
     """Every raw table, and the staging tables that are made of it, by its short name."""
     found: dict[str, tuple[LakeTable, list[LakeTable]]] = {}
+    taken = set[tuple[str, str]]()
     for child in discover([staging]).values():
         if issubclass(child.contract, StagingTable):
             (raw,) = child.parents.values()
+            share = raw.name, child.contract.of
+            if share in taken:  # a record is listed once: it cannot have two verdicts
+                raise ValueError(f"{child.name} and another table refuse rows of {raw.name}")
+            taken.add(share)
             found.setdefault(raw.name.split(".")[1], (raw, []))[1].append(child)
-    for raw, children in found.values():  # a record is listed once: it cannot have two verdicts
-        if len({c.contract.of for c in children if issubclass(c.contract, StagingTable)}) < len(
-            children
-        ):
-            raise ValueError(f"{[c.name for c in children]} refuse the same rows of {raw.name}")
     return found
 
 

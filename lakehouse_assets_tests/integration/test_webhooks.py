@@ -14,6 +14,8 @@ from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import rebuild
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.looks.standing import found, looks_of
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.sources.webhooks import Dirt, requests, truth
@@ -35,14 +37,30 @@ def events(count: int, seed: int = 7) -> list[Event]:
 
 def catch_up(lake: Lake) -> None:
     """Also over the turn of an hour."""
-    ours = [table for table in tables().values() if table.group in ("webhooks", "metadata")]
-    _lab.catch_up(lake, ours)
+    _lab.catch_up(lake, ours("webhooks", "metadata"))
+
+
+def ours(*groups: str) -> list[LakeTable]:
+    return [table for table in tables().values() if table.group in groups]
 
 
 def check_against_truth() -> None:
-    found = against_truth(truth, read_back(TOPICS))
-    assert [(one.table, one.examples) for one in found if not one.is_equal] == []
-    assert [one.table for one in found if not one.rows] == []
+    compared = against_truth(truth, read_back(TOPICS))
+    assert [(one.table, one.examples) for one in compared if not one.is_equal] == []
+    assert [one.table for one in compared if not one.rows] == []
+
+
+def check_looks(lake: Lake) -> None:
+    """Each record has its place, each order its customer; fields that nobody told of are noticed,
+    and only those.
+    """
+    unknown = set[str]()
+    for table in ours("webhooks"):
+        told = {look.name: found(look, lake, table) for look in looks_of(table)}
+        _, drift = told.pop("has_no_unknown_fields", (True, {"fields": {}}))
+        unknown |= drift["fields"].keys()
+        assert [(name, said) for name, (passed, said) in told.items() if not passed] == []
+    assert unknown == {"beta_feature"}
 
 
 @pytest.fixture(autouse=True)
@@ -59,6 +77,7 @@ def test_one_batch_gives_the_simulators_truth(lake: Lake) -> None:
     produce(events(COUNT))
     catch_up(lake)
     check_against_truth()
+    check_looks(lake)
 
 
 def test_many_shuffled_batches_give_the_truth_and_a_rebuild_changes_nothing(lake: Lake) -> None:
