@@ -10,7 +10,7 @@ The scope cannot prune: a change touches every month from its own on. That is be
 reads a few columns of the subscriptions' history alone, of which a million versions take seconds.
 """
 
-from pyspark.sql import Column, DataFrame
+from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
@@ -55,8 +55,8 @@ COUNTED = ("mrr_minor", *STANDING, *HAPPENED)
 
 
 def transform(subscriptions: DataFrame) -> DataFrame:
-    steps = _begun(subscriptions).unionAll(_ended(subscriptions)).unionAll(_months(subscriptions))
-    monthly = steps.groupBy("month_on", "plan_currency").agg(*[F.sum(c).alias(c) for c in COUNTED])
+    summed = _steps(subscriptions).groupBy("month_on", "plan_currency")
+    monthly = _every_month(summed.agg(*[F.sum(c).alias(c) for c in COUNTED]))
     so_far = Window.partitionBy("plan_currency").orderBy("month_on")
     standing = {c: F.sum(c).over(so_far) for c in ("mrr_minor", *STANDING)}
     units = f"cast(mrr_minor as decimal(20,0)) / cast(pow(10, {exponent('plan_currency')}) as int)"
@@ -68,46 +68,37 @@ def transform(subscriptions: DataFrame) -> DataFrame:
     )
 
 
-def _begun(subscriptions: DataFrame) -> DataFrame:
+def _steps(subscriptions: DataFrame) -> DataFrame:
+    """What each version brings in the month in which it begins, and takes with it when it ends."""
     versions = Window.partitionBy("subscription_id").orderBy("valid_from_at")
     earlier = versions.rowsBetween(Window.unboundedPreceding, -1)
     told = subscriptions.withColumns({
         "had_paid": F.coalesce(F.bool_or("is_paying").over(earlier), F.lit(False)),
         "was": F.lag("status").over(versions),
     })  # fmt: skip
-    return _steps(told, "valid_from_at", HAPPENED)
+    begun = _step("valid_from_at", HAPPENED)
+    ended = _step("valid_to_at", dict.fromkeys(HAPPENED, "false"), sign=-1)
+    steps = told.selectExpr("plan_currency", f"inline(array({begun}, {ended}))")
+    return steps.where("month_on is not null")
 
 
-def _ended(subscriptions: DataFrame) -> DataFrame:
-    """What stood no longer stands."""
-    ended = subscriptions.where("valid_to_at is not null")
-    return _steps(ended, "valid_to_at", dict.fromkeys(HAPPENED, "false"), sign=-1)
-
-
-def _months(subscriptions: DataFrame) -> DataFrame:
-    """Each currency's months, in which nothing need have happened."""
-    begun = _month("valid_from_at")
-    newest = subscriptions.agg(F.max(begun).alias("last_on"))
-    first = subscriptions.groupBy("plan_currency").agg(F.min(begun).alias("first_on"))
-    months = F.expr("explode(sequence(first_on, last_on, interval 1 month))")
-    return first.crossJoin(newest).select(
-        months.alias("month_on"), "plan_currency", *[F.lit(0).alias(c) for c in COUNTED]
-    )
-
-
-def _steps(versions: DataFrame, at: str, happened: dict[str, str], sign: int = 1) -> DataFrame:
+def _step(at: str, happened: dict[str, str], sign: int = 1) -> str:
     brought = "if(is_paying and plan_currency is not null, coalesce(monthly_amount_minor, 0), 0)"
     counts = [f"if({sql}, 1, 0)" for sql in (*STANDING.values(), *happened.values())]
-    counted = zip(COUNTED, (brought, *counts), strict=True)
-    return versions.select(
-        _month(at).alias("month_on"),
-        "plan_currency",
-        *[F.expr(f"{sign} * cast({sql} as bigint)").alias(name) for name, sql in counted],
-    )
+    told = [f"{sign} * cast({sql} as bigint) as {name}"
+            for name, sql in zip(COUNTED, (brought, *counts), strict=True)]  # fmt: skip
+    return f"struct(trunc({at}, 'month') as month_on, {', '.join(told)})"
 
 
-def _month(at: str) -> Column:
-    return F.trunc(at, "month")
+def _every_month(monthly: DataFrame) -> DataFrame:
+    """Each currency's months up to the newest of all, in which nothing need have happened."""
+    following = F.lead("month_on").over(Window.partitionBy("plan_currency").orderBy("month_on"))
+    newest = F.max("month_on").over(Window.partitionBy(F.lit(0)))
+    until = F.coalesce(F.add_months(following, -1), newest)
+    months = F.expr("posexplode(sequence(month_on, until, interval 1 month)) as (place, month)")
+    known = monthly.withColumn("until", until).select("plan_currency", *COUNTED, months)
+    in_first = [F.expr(f"if(place = 0, {c}, 0)").alias(c) for c in COUNTED]
+    return known.select(F.col("month").alias("month_on"), "plan_currency", *in_first)
 
 
 subscription_revenue_monthly = table_asset(

@@ -29,6 +29,9 @@ CONF = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
+    # Sorts and joins spill to disk beyond it. Of the default, 0.6, and what a run's plans and files
+    # need beside, the old generation of a small heap overflows, and the server dies of it.
+    "spark.memory.fraction": "0.4",
     # The server runs for weeks: what it remembers for its UI and for idle clients is bounded.
     "spark.ui.retainedJobs": "50",
     "spark.ui.retainedStages": "50",
