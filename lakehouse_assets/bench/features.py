@@ -6,18 +6,18 @@ Apart from these, one customer who makes all charges within a day: what windows 
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from functools import partial
 from operator import itemgetter
 from pathlib import Path
-from statistics import median
 from typing import TYPE_CHECKING, Any
 
 from lakehouse_assets import settings
 from lakehouse_assets.analytics.customer_risk_features import customer_risk_features as features
 from lakehouse_assets.bench import _windows
-from lakehouse_assets.bench._lab import Cost, Lab, Meter, doing, lab, say
+from lakehouse_assets.bench._cost import cost, middle
+from lakehouse_assets.bench._lab import Cost, Lab, doing, lab, say
 from lakehouse_assets.lake import scope
 from lakehouse_assets.lake.advance import advance, rebuild
 from lakehouse_assets.lake.lake import Lake
@@ -134,13 +134,13 @@ def _beside(lake: Lake, pids: Sequence[int], turns: tuple[int, int]) -> dict[str
     """The full computation of both sides in turns."""
     costs: dict[str, list[Cost]] = {"full": [], "compute": [], "rival": []}
     for number in range(sum(turns)):
-        for name, cost in (
-            ("full", _cost(pids, "our rebuild", partial(rebuild, lake, features))),
-            ("compute", _cost(pids, "computing alone", partial(_compute, lake))),
-            ("rival", _cost(pids[:1], "the rival", partial(_answer, lake))),
+        for name, took in (
+            ("full", cost(pids, "our rebuild", partial(rebuild, lake, features))),
+            ("compute", cost(pids, "computing alone", partial(_compute, lake))),
+            ("rival", cost(pids[:1], "the rival", partial(_answer, lake))),
         ):
-            costs[name] += [cost] if number >= turns[0] else []
-    full, compute, rival = (_middle(costs[name]) for name in ("full", "compute", "rival"))
+            costs[name] += [took] if number >= turns[0] else []
+    full, compute, rival = (middle(costs[name]) for name in ("full", "compute", "rival"))
     return {
         "full_s": round(full.wall_s, 2),
         "full_cpu_s": round(full.cpu_s, 1),
@@ -164,18 +164,8 @@ def _increments(
     for number, count in enumerate(counts):
         first, day = rows + sum(counts[:number]), END + number * DAY
         _add(lake, range(first, first + count), (day, day + DAY), customers, seed)
-        costs.append(_cost(pids, f"{count:,} more", partial(advance, lake, features)))
-    return _middle(costs[-turns[1] :])
-
-
-def _cost(pids: Sequence[int], what: str, work: Callable[[], object]) -> Cost:
-    with doing(what), Meter(*pids) as meter:
-        work()
-    return Cost(meter.wall_s, meter.cpu_s)
-
-
-def _middle(costs: Sequence[Cost]) -> Cost:
-    return Cost(median(c.wall_s for c in costs), median(c.cpu_s for c in costs))
+        costs.append(cost(pids, f"{count:,} more", partial(advance, lake, features)))
+    return middle(costs[-turns[1] :])
 
 
 def _compute(lake: Lake) -> None:

@@ -1,4 +1,4 @@
-"""Killing things at seeded moments while charges stream in, and counting what that did: nothing.
+"""Killing things at seeded moments while events stream in, and counting what that did: nothing.
 
 Runs, Spark and the broker are killed with -9 at the engine's named points or in the middle of a
 write; runs are launched twice; tables are compacted and a neighbour commits meanwhile. In the end
@@ -13,16 +13,18 @@ from typing import IO, Any
 import click
 
 from lakehouse_assets.bench._lab import Lab, environment, lab, say
-from lakehouse_assets.chaos._actor import NEIGHBOUR, ONLY, chosen
+from lakehouse_assets.chaos._actor import GROUP, NEIGHBOUR, ONLY, chosen, group
 from lakehouse_assets.chaos._plan import BURST, FAULTS, POINTS, RUN, Step, plan
 from lakehouse_assets.chaos._process import Actor
 from lakehouse_assets.chaos._stage import MEANWHILE, OUTAGE, Stage
 from lakehouse_assets.commands import compare, readback
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import truth
+from lakehouse_assets.sources.payments import truth as of_payments
 from lakehouse_assets.sources.produce import ensure_topic
+from lakehouse_assets.sources.webhooks import truth as of_webhooks
 
+TRUTHS: dict[str, compare.Truth] = {"payments": of_payments, "webhooks": of_webhooks}
 TRIES = 4  # for a kill that missed what it was to hit
 SETTLE_RUNS = 6
 ORPHANS_S = 3  # for queries whose client is gone to come to their end
@@ -43,12 +45,17 @@ class Failed(click.ClickException):
         click.echo(json.dumps(self.figures, default=str))
 
 
-def run(kills: int = 20, seed: int = 7, only: str = "") -> dict[str, Any]:
+def run(
+    kills: int = 20, seed: int = 7, only: str = "", source: str = "payments"
+) -> dict[str, Any]:
     """Kill that many times, as the seed says, then count what was lost, doubled or made wrong.
 
-    `only`: about this table and those that it is made of.
+    `source`: whose events stream in, payments or webhooks. `only`: about this table and those that
+    it is made of.
     """
-    with lab(Kafka(), Spark()) as place, environment({ONLY: only}):
+    if source not in TRUTHS:
+        raise click.ClickException(f"There is no source {source}. There are: {', '.join(TRUTHS)}.")
+    with lab(Kafka(), Spark()) as place, environment({ONLY: only, GROUP: source}):
         result = measure(place, kills, seed)
     if why := complaints(result, kills):
         raise Failed(why, result)
@@ -133,7 +140,8 @@ def _settle(stage: Stage) -> bool:
 
 def _judge(stage: Stage, neighbour: Actor) -> dict[str, Any]:
     records, about = readback.read_back(stage.topics), {table.name for table in chosen()}
-    told = [one for one in compare.against_truth(truth, records) if one.table in about]
+    compared = compare.against_truth(TRUTHS[group()], records)
+    told = [one for one in compared if one.table in about]
     found = [*stage.sent.beside(records), *told]
     for table in found:
         if not table.is_equal:

@@ -18,21 +18,25 @@ ONLY = "LAKEHOUSE_CHAOS_ONLY"  # a table; '': all
 SESSION, COMPACTED, REFUSED = "session ", "compacted ", "not compacted "  # what lines begin with
 PAUSE_S = 0.5  # between a neighbour's commits
 NEIGHBOUR_S = 4 * 3600  # it never outlives the longest session
-GROUPS = ("payments", "metadata")  # whose events the stage sends, and what is told of all
+GROUP = "LAKEHOUSE_CHAOS_GROUP"  # whose events the stage sends
+
+
+def group() -> str:
+    return os.environ.get(GROUP, "") or "payments"
 
 
 def chosen() -> list[LakeTable]:
-    """The tables that chaos is about, parents first: all of the payments', or those that one is
-    made of.
+    """The tables that chaos is about, parents first: all of the group's and what is told of all, or
+    those that one is made of.
     """
-    ours = {t.name: t for t in tables().values() if t.group in GROUPS}
+    ours = {t.name: t for t in tables().values() if t.group in (group(), "metadata")}
     if not (name := os.environ.get(ONLY, "")):
         return list(ours.values())
     wanted, more = set[str](), [ours[name]]
     while more:
         table = more.pop()
         wanted.add(table.name)
-        more += table.parents.values()
+        more += [parent for parent in table.parents.values() if parent.name in ours]
     return [table for table in ours.values() if table.name in wanted]
 
 

@@ -14,7 +14,7 @@ from urllib.request import urlopen
 
 from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import Lab, say
-from lakehouse_assets.chaos._actor import COMPACTED, REFUSED
+from lakehouse_assets.chaos._actor import COMPACTED, REFUSED, group
 from lakehouse_assets.chaos._plan import CLIENT, KAFKA, RUN, SPARK, Step
 from lakehouse_assets.chaos._process import RUN_S, Actor
 from lakehouse_assets.commands.readback import Sent
@@ -22,6 +22,8 @@ from lakehouse_assets.services.host import HOST, ServiceError
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import Dirt, payments
 from lakehouse_assets.sources.produce import produce
+from lakehouse_assets.sources.webhooks import Dirt as Webhooks
+from lakehouse_assets.sources.webhooks import delivered, requests, vendors
 
 MARK_S = 240  # for a run to reach the point after which something is killed
 STREAM_S = 86_400  # the stream's events lie within the last day
@@ -34,6 +36,29 @@ DIRT = Dirt(
     deletion=0.05, illegal_step=0.05, after_cancel=0.05, oversized=0,
 )  # fmt: skip
 
+WEBHOOK_DIRT = Webhooks(
+    redelivery=0.05, late=0.05, out_of_order=0.05, stale_order=0.05, unknown_field=0.02,
+    malformed=0.05,
+)  # fmt: skip
+
+
+def _payments(
+    seed: int, start: datetime, pace: timedelta, topics: list[str]
+) -> Iterator[Event]:
+    return payments(seed, None, start, DIRT, pace, only=topics)
+
+
+def _webhooks(
+    seed: int, start: datetime, pace: timedelta, topics: list[str]
+) -> Iterator[Event]:
+    """As the door would have made them. Who wants few topics must not run ahead of the clock."""
+    interval = pace * len(topics) / len(vendors.TOPICS)
+    made = delivered.records(requests(seed, None, start, WEBHOOK_DIRT, interval))
+    return (event for event in made if event.topic in topics)
+
+
+STREAMS = {"payments": _payments, "webhooks": _webhooks}
+
 
 class Stage:
     """The stream, the actors that live, and what happened to them."""
@@ -45,9 +70,7 @@ class Stage:
         self._actors: list[Actor] = []
         pace = timedelta(seconds=STREAM_S) / records
         start = datetime.now(timezone.utc) - timedelta(seconds=STREAM_S)
-        self._stream: Iterator[Event] = payments(
-            seed, records, start, DIRT, pace, only=topics
-        )
+        self._stream = STREAMS[group()](seed, start, pace, topics)
 
     def send(self, count: int) -> None:
         produce(self.sent.noting(islice(self._stream, count)))

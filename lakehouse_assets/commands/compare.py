@@ -51,10 +51,11 @@ class Truth(Protocol):
 
     RAW: dict[str, str]  # raw tables by topic
     KEYS: dict[str, tuple[str, ...]]  # of every table that has a truth
-
-    def expected(
-        self, records: Iterable[Delivered], first_hour: datetime
-    ) -> dict[str, list[Row]]: ...
+    GIVEN: tuple[str, ...]  # tables that it takes as they are
+    # Tables whose `entity_id` is an entity's first record in the truth; the first tells all records
+    # with their entities. The tables' own ids depend on the order in which records came.
+    ENTITIES: tuple[str, ...]
+    expected: Callable[..., dict[str, list[Row]]]  # of records, the first hour, the tables given
 
 
 def against_truth(
@@ -64,10 +65,11 @@ def against_truth(
     known; the records are those of its topics.
     """
     tell(f"computing what {len(records):,} records must become")
-    expected = truth.expected(records, settings.first_hour())
+    given = [rows_of(name) for name in truth.GIVEN]
+    expected = truth.expected(records, settings.first_hour(), *given)
     bytes_of = {(truth.RAW[r.topic], r.partition, r.offset): r for r in records}
-    raw = set(truth.RAW.values())
-    found = []
+    raw, found = set(truth.RAW.values()), []
+    entities = first_records(rows_of(truth.ENTITIES[0])) if truth.ENTITIES else {}
     for name, key in truth.KEYS.items():
         tell(f"comparing {name}")
         wanted, have = expected[name], rows_of(name)
@@ -78,13 +80,24 @@ def against_truth(
             have = [_chosen(row, (*key, "stage", "reason"))
                     for row in have if row["source_table"] in raw]  # fmt: skip
         else:
-            have = list(map(_public, have))
+            wanted, have = list(map(_public, wanted)), list(map(_public, have))
+        if name in truth.ENTITIES:
+            have = [row | {"entity_id": entities.get(row["entity_id"], ())} for row in have]
         found.append(compare(name, key, have, wanted))
     history = rows_of(HISTORY)
     unique = {_key(row, HISTORY_KEY): row for row in history}
     found.append(compare(HISTORY, HISTORY_KEY, history, unique.values()))
     found[-1].good = "no row twice"
     return found
+
+
+def first_records(index: Iterable[Row]) -> dict[str, Key]:
+    """Of each entity's id its first record, which does not depend on what came when."""
+    firsts: dict[str, Key] = {}
+    for row in index:
+        record = (row["source"], row["source_id"])
+        firsts[row["entity_id"]] = min(record, firsts.get(row["entity_id"], record))
+    return firsts
 
 
 def compare(name: str, key: tuple[str, ...], have: Iterable[Row], want: Iterable[Row]) -> Compared:

@@ -5,8 +5,6 @@ import time
 from collections import Counter
 from collections.abc import Container
 from contextlib import suppress
-from dataclasses import fields, replace
-from datetime import datetime, timezone
 from typing import TYPE_CHECKING
 
 import click
@@ -16,16 +14,13 @@ from lakehouse_assets.commands import common, dagster_api, glance, live, running
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from lakehouse_assets.commands import readback
     from lakehouse_assets.commands.compare import Compared
-    from lakehouse_assets.commands.readback import Sent
     from lakehouse_assets.services.service import Service
-    from lakehouse_assets.sources.payments import Dirt
 
 EVENTS, SEED = 20_000, 7
 MIN_EVENTS = 100  # fewer leave no room for one of every kind of dirt
-RAREST, COMMONEST = 0.03, 0.4  # share of the events that disputes have, and that charges have
-MOST = 0.015  # planted of a kind for its own sake; all kinds together must leave room
-HUGE = 5_000_000  # bytes of the one oversized record
+A_REQUEST = 10  # events of payments to one webhook
 PATIENCE_S = 600  # for the sensors' runs; on an idle machine they need a tenth of it
 POLL_S = 0.5
 CHECKS_S = 300  # for the run that executes every check; an idle machine needs 15
@@ -37,9 +32,10 @@ CHECKS_S = 300  # for the run that executes every check; an idle machine needs 1
 @click.option("--keep", is_flag=True, help="Leave running what it started.")
 @click.option("--json", "as_json", is_flag=True, help="One object, on the last line.")
 def demo(events: int, seed: int, keep: bool, as_json: bool) -> None:
-    """Start the stack, send a burst of dirty charges, let the sensors' runs build every table, and
-    compare each with what the generator says it must hold; then execute every check. Exit code 0
-    only if Kafka holds what was sent, all tables are equal and no check failed.
+    """Start the stack, send a burst of dirty payments and, through their door, a tenth as many
+    webhooks, let the sensors' runs build every table, and compare each with what the generators say
+    it must hold; then execute every check. Exit code 0 only if Kafka holds what was sent, all
+    tables are equal and no check failed.
 
     At the end it stops what it started (--keep: not); the data stays for `lakehouse up`.
     """
@@ -69,7 +65,7 @@ def demo(events: int, seed: int, keep: bool, as_json: bool) -> None:
             "tables": {name: g.rows for name, g in tables.items()},
             "checks": checks,
             "quarantined": tables["metadata.quarantine"].rows,
-            "equal": {c.table: c.is_equal for c in found},
+            "equal": {c.table: all(o.is_equal for o in found if o.table == c.table) for c in found},
         })  # fmt: skip
     sys.exit(0 if good else 1)
 
@@ -77,11 +73,12 @@ def demo(events: int, seed: int, keep: bool, as_json: bool) -> None:
 def _run(
     console: "Console", started: "list[Service]", events: int, seed: int
 ) -> "tuple[list[Compared], dict[str, str]]":
-    """What came of comparing, and every check's verdict."""
+    """Send, wait, judge: what came of comparing, and every check's verdict."""
     from concurrent.futures import ThreadPoolExecutor
 
-    from lakehouse_assets.commands import compare, readback
-    from lakehouse_assets.sources.payments import TOPICS, truth
+    from lakehouse_assets.commands import burst, readback
+    from lakehouse_assets.sources import payments
+    from lakehouse_assets.sources.webhooks.vendors import TOPICS
 
     *groups, generators = common.services()
     if busy := [s.name for s in generators if s.status().state == "running"]:
@@ -94,49 +91,39 @@ def _run(
     with ThreadPoolExecutor(1) as pool:  # the burst need not wait for Spark
         rest = pool.submit(running.start_groups, others, started, console)
         running.start(kafka, started, console)
-        before, sent = readback.ends(TOPICS), readback.Sent()
-        _send(console, events, seed, sent)
+        before, sent = readback.ends([*payments.TOPICS, *TOPICS]), readback.Sent()
+        burst.send_payments(console, events, seed, sent)
         rest.result()
+    posted = burst.send_webhooks(console, events // A_REQUEST, seed)
     _wait(console)
+    return _judge(console, before, sent, posted)
+
+
+def _judge(
+    console: "Console", before: "dict[readback.Place, int]", sent: "readback.Sent",
+    posted: "Counter[str]",
+) -> "tuple[list[Compared], dict[str, str]]":  # fmt: skip
+    from lakehouse_assets.commands import burst, compare, readback
+    from lakehouse_assets.sources import payments
+    from lakehouse_assets.sources.payments import truth as of_payments
+    from lakehouse_assets.sources.webhooks import truth as of_webhooks
+    from lakehouse_assets.sources.webhooks.vendors import TOPICS
+
     begin = time.monotonic()
     run = dagster_api.launch("data_quality")
     with console.status("reading the topics back") as status:
-        records = readback.read_back(TOPICS)
+        records = readback.read_back(payments.TOPICS)
+        delivered = readback.read_back(TOPICS)
         found = sent.beside(readback.since(records, before))
-        found += compare.against_truth(truth, records, status.update)
+        found += burst.as_posted(posted, readback.since(delivered, before))
+        found += compare.against_truth(of_payments, records, status.update)
+        found += compare.against_truth(of_webhooks, delivered, status.update)
         status.update("executing every check")
         ended = dagster_api.finished(run, CHECKS_S)
     verdicts = dagster_api.verdicts(run)
     console.print(f"{len(verdicts)} checks executed and every table compared in "
                   f"{time.monotonic() - begin:.1f} s ({ended.lower()})")  # fmt: skip
     return found, verdicts
-
-
-def _send(console: "Console", events: int, seed: int, sent: "Sent") -> None:
-    from lakehouse_assets.sources.payments import INTERVAL, TOPICS, payments
-    from lakehouse_assets.sources.produce import ensure_topic, produce
-
-    for topic in TOPICS:
-        ensure_topic(topic)
-    start = datetime.now(timezone.utc) - events * INTERVAL  # so that no event is yet to come
-    begin = time.monotonic()
-    count = produce(sent.noting(payments(seed, events, start, _every_kind(events))))
-    seconds = time.monotonic() - begin
-    console.print(f"{count:,} events sent to {len(TOPICS)} topics in {seconds:.1f} s")
-
-
-def _every_kind(events: int) -> "Dirt":
-    """Of every kind of dirt at least one in every topic that has it, as far as a short burst has
-    room for that, and a record of 5 MB.
-    """
-    from lakehouse_assets.sources.payments import Dirt
-
-    usual = Dirt()
-    rates = {f.name: getattr(usual, f.name) for f in fields(usual) if f.name in usual.rates()}
-    once = min(1 / (RAREST * events), MOST)
-    at_least = {kind: max(rate, once) for kind, rate in rates.items()}
-    huge = {"oversized": 1 / (COMMONEST * events)}
-    return replace(usual, **at_least | huge, oversized_bytes=HUGE)
 
 
 def _wait(console: "Console") -> None:
@@ -187,7 +174,8 @@ def to_be_made(made: Container[str]) -> set[str]:
     for name, table in common.tables().items():  # parents before children
         if (
             name in made
-            or table.source is not None
+            or table.source
+            or table.daily
             or expected & {p.name for p in table.parents.values()}
             or (table.topic and _has_records(table.topic))
         ):

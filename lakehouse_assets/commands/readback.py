@@ -5,15 +5,17 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timezone
 
-from confluent_kafka import Consumer, KafkaError, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from lakehouse_assets import settings
 from lakehouse_assets.commands.compare import Compared
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.oracle import Delivered
+from lakehouse_assets.topics.kafka import ELECTING
 
 READ_S = 120  # for all topics
+LEADER_S = 20  # for a partition to be led
 RECORD_BYTES = 10_000_000
 Place = tuple[str, int]  # topic, partition
 
@@ -105,7 +107,20 @@ def _marks(consumer: Consumer, topics: Iterable[str]) -> dict[Place, tuple[int, 
     """The first offset that is there, and the next one that will be."""
     there = consumer.list_topics(timeout=10).topics
     places = [(t, p) for t in topics if t in there for p in there[t].partitions]
-    return {place: consumer.get_watermark_offsets(TopicPartition(*place)) for place in places}
+    return {place: _ends_of(consumer, place) for place in places}
+
+
+def _ends_of(consumer: Consumer, place: Place) -> tuple[int, int]:
+    """A broker that has just come up may not lead its partitions yet."""
+    deadline = time.monotonic() + LEADER_S
+    while True:
+        try:
+            first, end = consumer.get_watermark_offsets(TopicPartition(*place), timeout=10)
+            return first, end
+        except KafkaException as failure:
+            if time.monotonic() > deadline or failure.args[0].name() not in ELECTING:
+                raise ServiceError(f"{place[0]}: {failure}; see `lakehouse logs kafka`") from None
+            time.sleep(0.2)
 
 
 def _messages(

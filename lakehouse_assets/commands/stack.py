@@ -174,7 +174,7 @@ def _more(title: str, path: Path, place: int, named: bool) -> int:
 
 def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service]], bool]":
     """What to start, group by group, and whether to stay and watch."""
-    from lakehouse_assets.services.generator import SOURCES, WITH_TABLES, Generator
+    from lakehouse_assets.services.generator import SOURCES, Generator
 
     everything = common.services()
     known = [s.name for group in everything for s in group]
@@ -182,7 +182,7 @@ def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service
         if name not in known and name not in SOURCES:
             every = [*SOURCES, *known]
             raise click.ClickException(common.unknown("service or source", name, every))
-    sources = [n for n in names if n in SOURCES] if names else list(WITH_TABLES)
+    sources = [n for n in names if n in SOURCES] if names else list(SOURCES)
     if sources:  # which need everything but other sources
         whole = [Generator(s) for s in sources if not no_generate]
         # Where feeds run already that were begun apart, all of them would be some of them twice.

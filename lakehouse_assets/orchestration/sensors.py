@@ -6,8 +6,8 @@ truth, so a run that died, at whatever moment, is noticed because its rows are s
 
 Freshness is judged here, by lag, and not by a FreshnessPolicy, which would call a quiet source
 late. Nothing has an AutomationCondition: `eager()` over hourly parents counts every empty hour as
-missing, and one run per source carries the news to the marts in order. A table with parents of two
-sources is downstream of both, so either's sensor brings it up to date.
+missing, and one run per source carries the news to the marts in order. What has a parent of another
+source follows with its own source's news at once, and for the other's alone once a minute.
 """
 
 import time
@@ -34,6 +34,7 @@ from lakehouse_assets.topics.position import RecordsLost, first_open_hour, posit
 TICK_S = 4  # the daemon looks every 5 s; a 5 here would miss every other look by a millisecond
 PATIENCE_S = 4  # of a tick, for a run to end: the next one begins at once, not at the next look
 UNTOLD = 20  # commits of a table that they may be behind; catalog.TALLIES_KEPT must be enough
+FOREIGN_S = 60  # how often a table follows another source's news alone
 METADATA_S = 60  # how often the tables about the lake follow a busy source; an idle one at once
 
 
@@ -170,8 +171,8 @@ def _source(group: str, tables: dict[str, LakeTable]) -> Source:
     reached = {t.name for t in raw}
     derived = []
     for table in tables.values():
-        is_ours = table.daily and table.group == group
-        if is_ours or reached & {p.name for p in table.parents.values()}:
+        reaches = bool(reached & {p.name for p in table.parents.values()})
+        if (table.group == group and (reaches or table.daily)) or (reaches and _is_about(table)):
             reached.add(table.name)
             derived.append(table)
     return Source(group, raw, derived, [t for t in tables.values() if t.source is not None])
@@ -200,12 +201,14 @@ def _unread(kafka: Kafka, table: LakeTable, head: Head, found: Look) -> datetime
 
 
 def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
-    """A parent has batches the table never took: a run died between the two; or another day has
-    begun. A parent that was never made, as its topic may be missing, keeps nobody back.
-    """
+    """A parent has batches that it never took, as a run died between them; or a day has begun."""
     if table.daily:
         return heads[table.name].stamp.progress != today()
-    return bool(News(lake, table, heads[table.name]).is_any)
+    news = News(lake, table, heads[table.name])
+    ours = any(p.group == table.group for p in news.fresh.values())
+    if news.rebuilt or ours or _is_about(table):
+        return bool(news.is_any)
+    return bool(news.fresh) and _age_s(heads[table.name]) >= FOREIGN_S
 
 
 def _is_out_of_date(about: LakeTable, heads: dict[str, Head], source: Source) -> bool:
@@ -221,8 +224,16 @@ def _is_due(table: LakeTable, heads: dict[str, Head]) -> bool:
     head = heads[table.name]
     told, others = head.stamp.progress, [n for n in heads if not n.startswith(f"{METADATA}.")]
     untold = [heads[n].stamp.commit - told.get(n, [0])[0] for n in others if table.source]
-    long_ago = time.time() - head.published_ms / 1000 >= METADATA_S
-    return long_ago or max(untold, default=0) > UNTOLD
+    return _age_s(head) >= METADATA_S or max(untold, default=0) > UNTOLD
+
+
+def _is_about(table: LakeTable) -> bool:
+    """Of all sources: it tells of the lake."""
+    return table.layer == METADATA
+
+
+def _age_s(head: Head) -> float:
+    return time.time() - head.published_ms / 1000
 
 
 def _is_held(table: LakeTable, head: Head) -> bool:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from lakehouse_assets.services.service import Service
 
 SOURCES = ("payments", "webhooks")
-WITH_TABLES = ("payments",)  # what is started where none is named
 SETTLED_S = 2.0  # one that lives so long has imported, and reached who takes its events
 
 

@@ -9,14 +9,17 @@ from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.support import fresh_topic
 
-ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
+ALWAYS = {
+    "metadata.check_history", "metadata.incremental_watermarks",
+    "semantic.as_of", "analytics.customer_metrics", "marts.customer_360",  # a day begins anyhow
+}  # fmt: skip
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
     "semantic.payment_ledger", "analytics.payment_quality_hourly", "analytics.charge_decisions",
     "analytics.charge_deliveries",
     "analytics.payment_quality_daily", "analytics.provider_performance_hourly",
     "analytics.fraud_training_set", "marts.payments_daily", "marts.merchant_revenue_daily",
-    "analytics.customer_risk_features", "marts.fraud_watchlist",
+    "analytics.customer_risk_features", "marts.fraud_watchlist", "analytics.payer_days",
     "metadata.quarantine",
 }  # fmt: skip
 

@@ -23,6 +23,16 @@ def test_the_comparison_sees_what_is_lost_doubled_wrong_and_made_up() -> None:
     assert found.examples[0] == "lost (0,)"
 
 
+def test_an_entity_is_compared_by_its_first_record_whatever_its_id() -> None:
+    index = [
+        {"source": "stripe", "source_id": "1", "entity_id": "ent_a"},
+        {"source": "shopify", "source_id": "9", "entity_id": "ent_a"},
+        {"source": "shopify", "source_id": "2", "entity_id": "ent_b"},
+    ]
+    wanted = {"ent_a": ("shopify", "9"), "ent_b": ("shopify", "2")}
+    assert compare.first_records(index) == compare.first_records(reversed(index)) == wanted
+
+
 def held(*values: bytes | None) -> list[Delivered]:
     return [Delivered("t", 0, offset, NOON, None, value) for offset, value in enumerate(values)]
 

@@ -15,6 +15,7 @@ from lakehouse_assets.sources.payments.truth import (
     features,
     history,
     ledger,
+    payers,
     payments,
     performance,
     quality,
@@ -26,13 +27,16 @@ from lakehouse_assets.sources.payments.truth import (
 )
 from lakehouse_assets.sources.payments.truth.raw import Row
 
-__all__ = ["KEYS", "QUARANTINE", "RAW", "STAGING", "Delivered", "Truth", "delivered", "expected"]
+__all__ = [
+    "ENTITIES", "GIVEN", "KEYS", "QUARANTINE", "RAW", "STAGING", "Delivered", "Truth", "delivered",
+    "expected",
+]  # fmt: skip
 
 Truth = dict[str, list[Row]]  # table: its rows
 
 # What is made of staging, each from what stands before it.
 BEYOND = (
-    payments, ledger, history, revenue, disputes, performance, features, training, quality,
+    payments, ledger, history, revenue, disputes, performance, features, payers, training, quality,
 )  # fmt: skip
 
 RAW = {shape.topic: f"raw.{shape.topic}" for shape in SHAPES}
@@ -43,6 +47,8 @@ KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
     **{name: key for part in BEYOND for name, key in part.KEYS.items()},
     QUARANTINE: ("source_table", *PLACE),
 }
+GIVEN: tuple[str, ...] = ()  # no table is taken as it is, none names an entity
+ENTITIES: tuple[str, ...] = ()
 
 
 def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> Truth:

@@ -17,24 +17,35 @@ One row per business key, its newest version, then the greater content, then the
   stg_hubspot_contacts, stg_hubspot_companies, folded from them, see `hubspot`.
 Content decides column by column in the order given here, nulls first, text by its bytes. What
 breaks a rule of `rules` is set aside, so the version before it stands.
+
+What is made of staging is told by `entities`, `orders` and `customers`. A column that begins with
+`_` is the table's own business; one of them is kept for what is made of it: an order's line items.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from lakehouse_assets.sources.oracle import LONG_AGO, PLACE, QUARANTINE, Delivered, delivered, hour
 from lakehouse_assets.sources.webhooks.request import Request
-from lakehouse_assets.sources.webhooks.truth import hubspot, raw, rules, shopify, stripe
-from lakehouse_assets.sources.webhooks.truth.people import Contact, groups
-from lakehouse_assets.sources.webhooks.truth.values import Row, orderable
+from lakehouse_assets.sources.webhooks.truth import (
+    customers,
+    entities,
+    hubspot,
+    orders,
+    raw,
+    rules,
+    shopify,
+    stripe,
+)
+from lakehouse_assets.sources.webhooks.truth.entities import Who, contacts, grouping
+from lakehouse_assets.sources.webhooks.truth.values import Row, Tables, orderable
 
 __all__ = [
-    "KEYS", "QUARANTINE", "RAW", "STAGING", "Delivered", "Truth", "contacts", "delivered",
-    "expected", "grouping", "who_is_who",
+    "ENTITIES", "GIVEN", "KEYS", "QUARANTINE", "RAW", "STAGING", "Delivered", "Truth", "contacts",
+    "delivered", "expected", "grouping", "who_is_who",
 ]  # fmt: skip
 
-Truth = dict[str, list[Row]]  # table: its rows
-Who = tuple[str, str]  # source, source_id
+Truth = Tables
 
 RAW = {topic: f"raw.{topic.replace('.', '_')}" for topic in raw.COLUMNS}
 VERSIONS = {  # what decides between versions, before their content
@@ -54,14 +65,16 @@ STAGING: dict[str, tuple[str, ...]] = {  # tables and their keys
     hubspot.CONTACT_FACTS: ("contact_id", "fact"), hubspot.COMPANY_FACTS: ("company_id", "fact"),
     hubspot.CONTACTS: ("contact_id",), hubspot.COMPANIES: ("company_id",),
 }  # fmt: skip
+BEYOND = (entities, orders, customers)  # what is made of staging, each from what is before it
 KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
     **dict.fromkeys(RAW.values(), PLACE),
     **STAGING,
+    **{name: key for part in BEYOND for name, key in part.KEYS.items()},
     QUARANTINE: ("source_table", *PLACE),
 }
-PEOPLE = {  # the tables whose rows are records of people
-    shopify.CUSTOMERS: "shopify", stripe.CUSTOMERS: "stripe", hubspot.CONTACTS: "hubspot",
-}  # fmt: skip
+GIVEN: tuple[str, ...] = (customers.AS_OF, customers.PAYERS)  # tables that are taken as they are
+# Tables that name an entity, which is called by its first record here; the first tells whose it is.
+ENTITIES: tuple[str, ...] = (entities.INDEX, entities.BLOCKS, customers.METRICS, customers.PAGE)
 
 _READERS: dict[str, tuple[str, Callable[[Row], Row | None]]] = {  # topic: table, row of a record
     "shopify.orders": (shopify.ORDERS, shopify.order),
@@ -73,10 +86,16 @@ _READERS: dict[str, tuple[str, Callable[[Row], Row | None]]] = {  # topic: table
 }
 
 
-def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> Truth:
+def expected(
+    records: Iterable[Delivered],
+    first_hour: datetime = LONG_AGO,
+    as_of: Iterable[Row] = (),
+    payer_days: Iterable[Row] = (),
+) -> Truth:
     """The rows of every table; the order of the records does not matter, their offsets say it.
 
-    `first_hour`: the lake's first, which takes everything older.
+    `first_hour`: the lake's first, which takes everything older. `as_of`, `payer_days`: the rows of
+    these two tables, see `customers`.
     """
     truth: Truth = {name: [] for name in KEYS}
     accepted: Truth = {table: [] for table in VERSIONS}
@@ -99,6 +118,9 @@ def expected(records: Iterable[Delivered], first_hour: datetime = LONG_AGO) -> T
         truth[table] = _winners(table, rows)
     truth[hubspot.CONTACTS] = hubspot.contacts(truth[hubspot.CONTACT_FACTS])
     truth[hubspot.COMPANIES] = hubspot.companies(truth[hubspot.COMPANY_FACTS])
+    given = dict(zip(GIVEN, (list(as_of), list(payer_days)), strict=True))
+    for part in BEYOND:
+        truth |= part.tables(truth | given)
     return truth
 
 
@@ -128,23 +150,8 @@ def _winners(table: str, rows: Iterable[Row]) -> list[Row]:
 
 
 def _version(table: str, row: Row) -> list[tuple[object, ...]]:
-    content = [value for name, value in row.items() if name != "arrived_at"]
+    content = [v for name, v in row.items() if name != "arrived_at" and name[0] != "_"]
     return [orderable(value) for value in (*(row[name] for name in VERSIONS[table]), *content)]
-
-
-def contacts(truth: Mapping[str, list[Row]]) -> dict[Who, Contact]:
-    """What the rules of resolution look at, of everybody who was not deleted."""
-    return {
-        (source, row[KEYS[table][0]]): Contact(row["email"], row["phone"], row["country"])
-        for table, source in PEOPLE.items()
-        for row in truth[table]
-        if not row["is_deleted"]
-    }
-
-
-def grouping(truth: Mapping[str, list[Row]]) -> dict[Who, Who]:
-    """Each record's group by the rules, named by its first record."""
-    return groups(contacts(truth))
 
 
 def who_is_who(requests: Iterable[Request]) -> dict[Who, str]:

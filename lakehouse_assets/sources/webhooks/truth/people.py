@@ -20,6 +20,7 @@ from collections.abc import Hashable, Iterable, Mapping
 from typing import NamedTuple, TypeVar
 
 EMAIL_RECORDS, PHONE_RECORDS = 10, 4
+CAPS = {"email": EMAIL_RECORDS, "phone": PHONE_RECORDS}
 ROLES = frozenset((
     "accounts", "admin", "billing", "contact", "hello", "help", "hr", "info", "mail", "noreply",
     "no-reply", "office", "orders", "postmaster", "sales", "service", "shop", "support", "team",
@@ -27,7 +28,12 @@ ROLES = frozenset((
 ))  # fmt: skip
 DIALLED = {  # by country: calling code, trunk digit
     "US": ("1", "1"), "CA": ("1", "1"), "GB": ("44", "0"), "DE": ("49", "0"), "FR": ("33", "0"),
-    "AU": ("61", "0"),
+    "AU": ("61", "0"), "AT": ("43", "0"), "BE": ("32", "0"), "BR": ("55", "0"), "CH": ("41", "0"),
+    "CZ": ("420", ""), "DK": ("45", ""), "ES": ("34", ""), "FI": ("358", "0"), "GR": ("30", ""),
+    "IE": ("353", "0"), "IL": ("972", "0"), "IN": ("91", "0"), "IT": ("39", ""), "JP": ("81", "0"),
+    "KR": ("82", "0"), "LU": ("352", ""), "MX": ("52", ""), "NL": ("31", "0"), "NO": ("47", ""),
+    "NZ": ("64", "0"), "PL": ("48", ""), "PT": ("351", ""), "SE": ("46", "0"), "SG": ("65", ""),
+    "TR": ("90", "0"), "ZA": ("27", "0"),
 }  # fmt: skip
 
 Key = TypeVar("Key", bound=Hashable)
@@ -103,7 +109,7 @@ def groups(records: Mapping[Key, Contact]) -> dict[Key, Key]:
 
     order = {key: place for place, key in enumerate(records)}
     for (kind, _), members in blocks.items():
-        if len(members) > (EMAIL_RECORDS if kind == "email" else PHONE_RECORDS):
+        if len(members) > CAPS[kind]:
             continue
         for member in members[1:]:
             first, second = sorted((found(members[0]), found(member)), key=order.__getitem__)

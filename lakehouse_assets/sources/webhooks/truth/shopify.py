@@ -47,6 +47,7 @@ def order(said: Row) -> Row:
         "order_date": created_at and created_at.date(),
         "created_at": created_at,
         "updated_at": said["updated_at"],
+        "_line_items": said["line_items"],
     }
 
 

@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterable
 from datetime import datetime, timedelta, timezone
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
@@ -9,6 +10,7 @@ from typing import Any
 from lakehouse_assets.sources.webhooks.countries import COUNTRIES, CURRENCIES
 
 Row = dict[str, Any]
+Tables = dict[str, list[Row]]  # by name
 
 CENT = Decimal("0.01")
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
@@ -86,6 +88,11 @@ def units(minor: Any, currency: str | None) -> Decimal | None:
         return None
     in_units = Decimal(found).scaleb(-digits)
     return in_units.quantize(CENT) if abs(in_units) < MOST else None
+
+
+def total(amounts: Iterable[Decimal | None]) -> Decimal:
+    """Of those that are known."""
+    return sum((a for a in amounts if a is not None), Decimal(0)).quantize(CENT)
 
 
 def instant(said: Any) -> datetime | None:

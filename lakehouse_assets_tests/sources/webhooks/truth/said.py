@@ -27,14 +27,27 @@ PERSON = {
 }  # fmt: skip
 
 
-def expected(events: Iterable[Event]) -> Truth:
+def expected(events: Iterable[Event], **given: list[dict[str, Any]]) -> Truth:
     """Of events that arrive in this order, long after they were made."""
-    return told_by(delivered(events, ARRIVED))
+    return told_by(delivered(events, ARRIVED), **given)
 
 
 def seen(row: dict[str, Any]) -> dict[str, Any]:
     """But for when it arrived."""
     return {name: value for name, value in row.items() if name != "arrived_at"}
+
+
+def refund(**said: Any) -> Event:
+    moved = {"kind": "refund", "status": "success", "amount": "10.00", "currency": "EUR"}
+    whole = {"_vendor": "shopify", "id": 1, "order_id": 17, "created_at": "2026-05-04T12:00:00Z",
+             "transactions": [moved]}  # fmt: skip
+    return event("webhooks.other", "refunds/create", whole | said)
+
+
+def charge(**said: Any) -> Event:
+    thing = {"id": "ch_1", "customer": "cus_1", "amount": 1999, "currency": "eur",
+             "status": "succeeded"}  # fmt: skip
+    return stripe("charge.succeeded", 1_777_896_000, **thing | said)
 
 
 def event(topic: str, kind: str, said: dict[str, Any]) -> Event:

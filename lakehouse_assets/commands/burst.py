@@ -1,0 +1,77 @@
+"""What the demo sends: dirty payments straight to Kafka, webhooks through their door."""
+
+import time
+from collections import Counter
+from dataclasses import fields, replace
+from datetime import datetime, timezone
+from typing import TYPE_CHECKING
+
+from lakehouse_assets.commands.compare import Compared
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from rich.console import Console
+
+    from lakehouse_assets.commands.readback import Sent
+    from lakehouse_assets.sources.oracle import Delivered
+    from lakehouse_assets.sources.payments import Dirt
+
+RAREST, COMMONEST = 0.03, 0.4  # share of the events that disputes have, and that charges have
+MOST = 0.015  # planted of a kind for its own sake; all kinds together must leave room
+HUGE = 5_000_000  # bytes of the one oversized record
+
+
+def send_payments(console: "Console", events: int, seed: int, sent: "Sent") -> None:
+    from lakehouse_assets.sources.payments import INTERVAL, TOPICS, payments
+    from lakehouse_assets.sources.produce import ensure_topic, produce
+
+    for topic in TOPICS:
+        ensure_topic(topic)
+    start = datetime.now(timezone.utc) - events * INTERVAL  # so that no event is yet to come
+    begin = time.monotonic()
+    count = produce(sent.noting(payments(seed, events, start, _every_kind(events))))
+    seconds = time.monotonic() - begin
+    console.print(f"{count:,} events sent to {len(TOPICS)} topics in {seconds:.1f} s")
+
+
+def _every_kind(events: int) -> "Dirt":
+    """Of every kind of dirt at least one in every topic that has it, as far as a short burst has
+    room for that, and a record of 5 MB.
+    """
+    from lakehouse_assets.sources.payments import Dirt
+
+    usual = Dirt()
+    rates = {f.name: getattr(usual, f.name) for f in fields(usual) if f.name in usual.rates()}
+    once = min(1 / (RAREST * events), MOST)
+    at_least = {kind: max(rate, once) for kind, rate in rates.items()}
+    huge = {"oversized": 1 / (COMMONEST * events)}
+    return replace(usual, **at_least | huge, oversized_bytes=HUGE)
+
+
+def send_webhooks(console: "Console", count: int, seed: int) -> "Counter[str]":
+    """How many records each topic must get: the door takes nothing twice."""
+    from lakehouse_assets.services.secrets import secret
+    from lakehouse_assets.sources.webhooks import INTERVAL, requests
+    from lakehouse_assets.sources.webhooks.delivered import once
+    from lakehouse_assets.sources.webhooks.posting import post
+    from lakehouse_assets.sources.webhooks.vendors import VENDORS
+
+    start = datetime.now(timezone.utc) - count * INTERVAL
+    made = list(requests(seed, count, start))
+    secrets = {vendor.name: secret(vendor.secret).encode() for vendor in VENDORS}
+    begin = time.monotonic()
+    post(made, secrets)
+    seconds = time.monotonic() - begin
+    console.print(f"{count:,} signed requests through the webhooks' door in {seconds:.1f} s")
+    return Counter(event.topic for event in once(made))
+
+
+def as_posted(expected: "Counter[str]", records: "Iterable[Delivered]") -> list[Compared]:
+    """By topic: as many records as were sent; each brings the time at which the door took it."""
+    held = Counter(record.topic for record in records if record.topic in expected)
+    found = []
+    for topic, count in sorted(expected.items()):
+        lost, again = max(count - held[topic], 0), max(held[topic] - count, 0)
+        found.append(Compared(f"kafka.{topic}", held[topic], lost, again, good="as sent"))
+    return found

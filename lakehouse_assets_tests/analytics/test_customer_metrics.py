@@ -1,0 +1,105 @@
+"""analytics.customer_metrics: what a person ordered and paid, over all their accounts."""
+
+from decimal import Decimal
+
+import pytest
+
+from lakehouse_assets.analytics.customer_metrics import CustomerMetrics, customer_metrics
+from lakehouse_assets.lake.advance import advance
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.semantic.as_of import as_of
+from lakehouse_assets_tests.lake.tables import Row, add, result
+from lakehouse_assets_tests.semantic.orders import AT, DAY, charge, order, refund
+from lakehouse_assets_tests.semantic.people import SHOPIFY, STRIPE, entities, known, tell
+from lakehouse_assets_tests.support import broken_rules, rows, stored
+
+ENTITIES, ORDERS, REFUNDS, CHARGES, _ = customer_metrics.parents.values()
+
+
+def record(entity: str, source: str, number: str) -> Row:
+    return {"entity_id": entity, "source": source, "source_id": number}
+
+
+ADA = [record("ada", "shopify", "1"), record("ada", "shopify", "2"),
+       record("ada", "stripe", "cus_1")]  # fmt: skip
+
+
+def made(lake: Lake, *given: Row, people: list[Row] = ADA, day: int = 30) -> list[Row]:
+    """Of orders, refunds and charges, told apart by their ids, as of so many days later."""
+    refunds = [row for row in given if "refund_id" in row]
+    charges = [row for row in given if "charge_id" in row]
+    orders = [row for row in given if row not in refunds and row not in charges]
+    today = [{"as_of_on": (AT + day * DAY).date()}]
+    frames = zip(customer_metrics.parents.items(), (people, orders, refunds, charges, today),
+                 strict=True)  # fmt: skip
+    return result(customer_metrics, **{
+        name: rows(lake.spark, table.contract, *these) for (name, table), these in frames
+    })  # fmt: skip
+
+
+def test_accounts_of_one_person_are_added_up_and_currencies_are_not(lake: Lake) -> None:
+    (row,) = made(
+        lake, order("1"), order("2", 10, 30, customer_id="2"), order("3", 4, currency="EUR"),
+        order("4", financial_status="voided"), order("5", customer_id="9"),
+        refund("r1", "2", 5), refund("r2", "3", 7), charge("a"), charge("b", status="failed"),
+        charge("c", customer_id="cus_2"),
+    )  # fmt: skip
+    assert row == {
+        "entity_id": "ada", "sources": ["shopify", "stripe"], "currency": "USD", "orders": 3,
+        "other_currency_orders": 1, "first_order_at": AT, "last_order_at": AT + 10 * DAY,
+        "gross_amount": 50, "refunded_amount": 5, "net_amount": 45, "average_order_amount": 25,
+        "days_since_last_order": 20, "payments_succeeded": 1, "payments_failed": 1,
+        "churn_band": "high",
+    }  # fmt: skip
+
+
+def test_who_never_ordered_is_there_with_nothing(lake: Lake) -> None:
+    (row,) = made(lake)
+    assert (row["orders"], row["gross_amount"], row["net_amount"]) == (0, 0, 0)
+    nothing = ("currency", "last_order_at", "average_order_amount", "days_since_last_order",
+               "churn_band")  # fmt: skip
+    assert [row[c] for c in nothing] == [None] * len(nothing)
+
+
+@pytest.mark.parametrize(("orders", "day", "band"), [
+    ([0], 90, "low"), ([0], 91, "medium"), ([0], 180, "medium"), ([0], 181, "high"),
+    ([0, 10, 20], 35, "low"), ([0, 10, 20], 36, "medium"), ([0, 10, 20], 51, "high"),
+])  # fmt: skip
+def test_a_churn_band_is_days_since_the_last_order_by_what_is_usual(
+    lake: Lake, orders: list[int], day: int, band: str
+) -> None:
+    (row,) = made(lake, *[order(str(n), n) for n in orders], day=day)
+    assert row["churn_band"] == band
+
+
+def test_an_order_touches_its_person_a_merge_both_and_a_new_day_all(
+    lake: Lake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("lakehouse_assets.lake.advance.today", lambda: {"day": [738_948, 0]})
+    tell(lake, SHOPIFY, known("1", "a@x.org"), known("2", "b@x.org"), known("3", "c@x.org"))
+    add(lake, ORDERS, order("o1"), order("o2", customer_id="2"), order("o3", customer_id="3"),
+        stated=False)
+    entities(lake)
+    advance(lake, as_of)
+    advance(lake, customer_metrics)
+    add(lake, ORDERS, order("o4", 1), stated=False)
+    assert written(lake) == (1, 1)
+    tell(lake, STRIPE, known("cus_1", "a@x.org"), known("cus_2", "d@x.org"))
+    entities(lake)
+    assert written(lake) == (2, 1)  # who has a second system now, and who is new
+    monkeypatch.setattr("lakehouse_assets.lake.advance.today", lambda: {"day": [738_949, 0]})
+    advance(lake, as_of)
+    assert written(lake) == (3, 3)  # of those who ordered
+    ages = {row["days_since_last_order"] for row in stored(customer_metrics.name)}
+    assert ages == {None, 2, 3}
+
+
+def written(lake: Lake) -> tuple[int, int]:
+    (published,) = advance(lake, customer_metrics).published
+    return published.stored, published.removed
+
+
+def test_what_is_left_is_what_came_less_what_went(lake: Lake) -> None:
+    good = made(lake, order("1"))[0]
+    bad = good | {"net_amount": Decimal(1)}
+    assert broken_rules(lake, CustomerMetrics, good, bad) == ["", "net_is_what_is_left"]
