@@ -133,7 +133,7 @@ def _write(lake: Lake, contract: type[Table], frame_of: "Callable[[Lake], DataFr
 def _from_kafka(lake: Lake) -> "DataFrame":
     topic = Topics().topic(CHARGES)
     batch = ingest.Batch(topic, 0, topic.earliest, topic.latest, hour_of(now()), 0)
-    return ingest.read(lake, LakeTable(PLAIN, "bench", topic=CHARGES), batch)
+    return ingest.read(lake, LakeTable(PaymentCharges, "bench", topic=CHARGES), batch)
 
 
 def _from_table(written: Published) -> "Callable[[Lake], DataFrame]":

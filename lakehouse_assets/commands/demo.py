@@ -168,18 +168,20 @@ def _waiting_for() -> str:
 
 def to_be_made(made: Container[str]) -> set[str]:
     """The tables worth waiting for: not a raw table whose topic holds nothing or does not exist,
-    nor what is made only of such tables.
+    nor what is made only of such tables, or of another source's.
     """
-    expected: set[str] = set()
+    expected, groups = set[str](), set[str]()
     for name, table in common.tables().items():  # parents before children
+        ours = {p.name for p in table.parents.values() if table.group in (p.group, "metadata")}
         if (
             name in made
             or table.source
-            or table.daily
-            or expected & {p.name for p in table.parents.values()}
+            or expected & ours
+            or (table.daily and table.group in groups)
             or (table.topic and _has_records(table.topic))
         ):
             expected.add(name)
+            groups.add(table.group)
     return expected
 
 

@@ -12,10 +12,10 @@ from lakehouse_assets.commands.compare import Compared
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.oracle import Delivered
-from lakehouse_assets.topics.kafka import ELECTING
 
 READ_S = 120  # for all topics
 LEADER_S = 20  # for a partition to be led
+ELECTING = ("NOT_LEADER_FOR_PARTITION", "LEADER_NOT_AVAILABLE")
 RECORD_BYTES = 10_000_000
 Place = tuple[str, int]  # topic, partition
 

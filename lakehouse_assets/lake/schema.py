@@ -108,7 +108,8 @@ def properties(contract: type[Table]) -> dict[str, str]:
     skipped_by = {COMMIT, contract.layout.scope.at, contract.layout.scope.on}
     skipped_by |= set(re.findall(r"\w+", contract.layout.partitioned_by)) & set(contract.columns)
     if "kafka_offset" in contract.columns:  # raw: an event's own time skips files too
-        skipped_by |= {n for n, c in contract.columns.items() if c.type == "timestamp"}
+        told = {n: c.type for n, c in contract.columns.items() if n[0] != "_"}
+        skipped_by |= {n for n, kind in told.items() if kind == "timestamp"}
     modes = {f"write.{verb}.mode": "merge-on-read" for verb in ("merge", "delete", "update")}
     # Two tasks that delete from one file would each repeat its older deletes, and count them twice.
     spread = {"write.distribution-mode": "none", "write.merge.distribution-mode": "hash"}

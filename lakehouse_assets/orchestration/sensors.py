@@ -89,7 +89,8 @@ def look(source: Source) -> Look:
     if found.absent:
         found.notes.append(f"not in Kafka yet: {', '.join(found.absent)}")
     open_hours = {name: hour for name, hour in hours.items() if hour and name not in held}
-    behind = {t.name: t for t in source.derived if _is_behind(lake, t, heads)}
+    begun = [t for t in source.raw if heads[t.name].snapshot_id >= 0]
+    behind = {t.name: t for t in source.derived if begun and _is_behind(lake, t, heads)}
     # An hour that a died run has left half-way is finished before the next one begins.
     died = [_last_hour(heads, source)] if any(t.hourly for t in behind.values()) else []
     found.hour = min([*open_hours.values(), *died], default=None)
@@ -228,7 +229,6 @@ def _is_due(table: LakeTable, heads: dict[str, Head]) -> bool:
 
 
 def _is_about(table: LakeTable) -> bool:
-    """Of all sources: it tells of the lake."""
     return table.layer == METADATA
 
 

@@ -9,6 +9,8 @@ A block is all records that share a key. One with more than CAPS records links n
 a firm or a family.
 """
 
+from collections.abc import Callable
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
@@ -17,7 +19,9 @@ from lakehouse_assets.semantic.contact import personal
 
 CAPS = {"email": 10, "phone": 4}  # records
 RECORD, BLOCK = ["source", "source_id"], ["key_type", "blocking_key"]
-MAX_ROUNDS = 100  # steps from record to record within one entity
+MAX_ROUNDS = 100  # of two steps from record to record within one entity
+FEW = 100_000  # fresh records that every task can have, so that the others need not be moved
+Sent = Callable[[DataFrame], DataFrame]
 
 
 def blocks(records: DataFrame, *more: str) -> DataFrame:
@@ -53,29 +57,35 @@ def grouped(here: DataFrame, fresh: DataFrame) -> tuple[DataFrame, DataFrame]:
     `fresh`: new versions of some records, or that they are no more (`is_deleted`).
     """
     fresh = fresh.localCheckpoint()
+    sent = F.broadcast if fresh.count() <= FEW else _as_it_is
     alive = fresh.where("not is_deleted").drop("is_deleted")
-    standing = _touched(here, fresh, alive).localCheckpoint()
-    stay = standing.join(fresh, RECORD, how="left_anti")
+    standing = _touched(here, fresh, alive, sent).localCheckpoint()
+    stay = standing.join(sent(fresh), RECORD, how="left_anti")
     before = standing.select(*RECORD, F.col("entity_id").alias("_was"))
     content = [c for c in alive.columns if c in stay.columns]
     records = alive.select(content).unionByName(stay.select(content))
-    known = records.join(before, RECORD, how="left").localCheckpoint()
-    linked = _linked(here, fresh, known).localCheckpoint()
-    named = _named(known, _components(linked))
-    how = linked.groupBy(RECORD).agg(
+    numbered = records.withColumn("node", F.monotonically_increasing_id())
+    known = numbered.join(before, RECORD, how="left").localCheckpoint()
+    stars = _stars(here, fresh, known, sent).localCheckpoint()
+    named = _named(known, _components(stars))
+    how = stars.groupBy("node").agg(
         *[F.expr(f"bool_or(key_type = '{kind}')").alias(f"_by_{kind}") for kind in CAPS]
     )
-    told = named.join(how, RECORD, how="left")
+    told = named.join(how, "node", how="left").drop("node")
     return told.fillna(False, [f"_by_{kind}" for kind in CAPS]), standing
 
 
-def _touched(here: DataFrame, fresh: DataFrame, alive: DataFrame) -> DataFrame:
+def _as_it_is(frame: DataFrame) -> DataFrame:
+    return frame
+
+
+def _touched(here: DataFrame, fresh: DataFrame, alive: DataFrame, sent: Sent) -> DataFrame:
     """The rows of all entities that the fresh records belong to, or share a block with."""
-    gone = here.join(fresh, RECORD, how="left_semi")
+    gone = here.join(sent(fresh), RECORD, how="left_semi").localCheckpoint()
     in_news = blocks(alive).unionByName(blocks(gone)).select(*BLOCK).distinct()
     said = fresh.select(*RECORD, F.lit(True).alias("_said"))
-    beside = blocks(here, "entity_id").join(F.broadcast(in_news), BLOCK, how="left_semi")
-    beside = beside.join(said, RECORD, how="left")
+    beside = blocks(here, "entity_id").join(sent(in_news), BLOCK, how="left_semi")
+    beside = beside.join(sent(said), RECORD, how="left")
     new = blocks(alive).groupBy(*BLOCK).agg(F.count(F.lit(1)).alias("_new"))
     sized = beside.groupBy(*BLOCK).agg(
         F.count(F.lit(1)).alias("_old"), F.count_if(F.col("_said").isNull()).alias("_others"),
@@ -86,40 +96,46 @@ def _touched(here: DataFrame, fresh: DataFrame, alive: DataFrame) -> DataFrame:
     entities = linking.selectExpr("explode(entities) as entity_id").unionByName(
         gone.select("entity_id")
     )
-    return here.join(F.broadcast(entities.distinct()), "entity_id", how="left_semi")
+    return here.join(sent(entities.distinct()), "entity_id", how="left_semi")
 
 
-def _linked(here: DataFrame, fresh: DataFrame, records: DataFrame) -> DataFrame:
-    """The records' blocks that link: as large as all records there are make them."""
-    lie = blocks(records).localCheckpoint()
-    looked_at = fresh.select(*RECORD).unionByName(records.select(*RECORD))
-    others = here.join(looked_at, RECORD, how="left_anti")
-    outside = blocks(others).join(lie.select(*BLOCK).distinct(), BLOCK, how="left_semi")
-    sizes = lie.unionByName(outside).groupBy(*BLOCK).count()
-    return lie.join(sizes, BLOCK, how="inner").where(links("count")).drop("count")
-
-
-def _components(linked: DataFrame) -> DataFrame:
-    """Each linked record and the least number among those that it is linked to, however far."""
-    numbers = linked.select(*RECORD).distinct().withColumn("node", F.monotonically_increasing_id())
-    numbers = numbers.localCheckpoint()
-    in_block = Window.partitionBy(*BLOCK)
-    star = linked.join(numbers, RECORD, how="inner").select(
-        "node", F.min("node").over(in_block).alias("least")
+def _stars(here: DataFrame, fresh: DataFrame, records: DataFrame, sent: Sent) -> DataFrame:
+    """Of the records' blocks that link each record, and the least of its block. A block is as large
+    as all records there are make it.
+    """
+    lie, looked_at = blocks(records, "node"), fresh.select(*RECORD).unionByName(
+        records.select(*RECORD)
     )
-    there = star.where("node != least")
-    back = there.selectExpr("least as node", "node as least")
-    edges = there.unionByName(back).localCheckpoint()
-    found, total = numbers.select("node", F.col("node").alias("group")), -1
+    others = here.join(sent(looked_at), RECORD, how="left_anti")
+    outside = blocks(others, "cast(null as bigint) as node").join(
+        sent(lie.select(*BLOCK)), BLOCK, how="left_semi"
+    )
+    in_block = Window.partitionBy(*BLOCK)
+    sized = lie.unionByName(outside).withColumns({
+        "size": F.count(F.lit(1)).over(in_block), "least": F.min("node").over(in_block),
+    })  # fmt: skip
+    linking = sized.where(f"node is not null and {links('size')}")
+    return linking.select("node", "least", "key_type")
+
+
+def _components(stars: DataFrame) -> DataFrame:
+    """Each linked record and the least number among those that it is linked to, however far."""
+    there = stars.where("node != least").select("node", "least")
+    edges = there.unionByName(there.selectExpr("least as node", "node as least"))
+    found, total = stars.groupBy("node").agg(F.min("least").alias("group")), -1
     for _ in range(MAX_ROUNDS):
-        near = edges.join(found, "node", how="inner").select(F.col("least").alias("node"), "group")
-        found = found.unionByName(near).groupBy("node").agg(F.min("group").alias("group"))
-        found = found.localCheckpoint()
+        found = _step(_step(found, edges), edges).localCheckpoint()
         (row,) = found.agg(F.sum("group").alias("total")).collect()
         last, total = total, row["total"]
         if total == last:
-            return numbers.join(found, "node", how="inner").drop("node")
-    raise ArithmeticError(f"an entity whose records are over {MAX_ROUNDS} steps apart")
+            return found
+    raise ArithmeticError(f"an entity whose records are over {2 * MAX_ROUNDS} steps apart")
+
+
+def _step(found: DataFrame, edges: DataFrame) -> DataFrame:
+    """Everybody hears what their neighbours have found."""
+    near = edges.join(found, "node", how="inner").select(F.col("least").alias("node"), "group")
+    return found.unionByName(near).groupBy("node").agg(F.min("group").alias("group"))
 
 
 def _named(records: DataFrame, components: DataFrame) -> DataFrame:
@@ -127,9 +143,8 @@ def _named(records: DataFrame, components: DataFrame) -> DataFrame:
     several that meet in one, the one with most records there gives its name; else a new one is
     made up, once, which tells nothing.
     """
-    alone = F.concat_ws("/", *RECORD)
-    each = records.join(components, RECORD, how="left").withColumn(
-        "group", F.coalesce(F.col("group").cast("string"), alone)
+    each = records.join(components, "node", how="left").withColumn(
+        "group", F.coalesce("group", "node")
     )
     votes = each.where("_was is not null").groupBy("group", "_was").agg(
         F.count(F.lit(1)).alias("n"), F.min(F.struct(*RECORD)).alias("first")

@@ -59,8 +59,8 @@ class StgShopifyOrders(StagingTable):
     created_at = column("timestamp", "When the order was made, UTC.")
     updated_at = column("timestamp", "When it last changed, UTC.")
     _raw_id = column("string", "The raw row: generation, partition and offset.", nullable=True)
-    _line_items = column("string", "The line items, JSON as it came.", nullable=True)
     _staged_at = column("timestamp", "When this version was staged, UTC.", nullable=True)
+    _line_items = column("string", "The line items, JSON as it came.", nullable=True)
 
     layout = Layout(
         partitioned_by="days(created_at)",

@@ -9,10 +9,7 @@ from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.support import fresh_topic
 
-ALWAYS = {
-    "metadata.check_history", "metadata.incremental_watermarks",
-    "semantic.as_of", "analytics.customer_metrics", "marts.customer_360",  # a day begins anyhow
-}  # fmt: skip
+ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
     "semantic.payment_ledger", "analytics.payment_quality_hourly", "analytics.charge_decisions",

@@ -86,7 +86,9 @@ def eventually(what: str, holds: Callable[[], bool], seconds: float, home: Path)
 
 
 def runs(instance: dg.DagsterInstance, *statuses: dg.DagsterRunStatus) -> list[dg.DagsterRun]:
-    return list(instance.get_runs(dg.RunsFilter(statuses=list(statuses))))
+    """Those of payments: other sources look for themselves."""
+    ours = dg.RunsFilter(statuses=list(statuses), tags={SOURCE: "payments"})
+    return list(instance.get_runs(ours))
 
 
 def ticks(instance: dg.DagsterInstance) -> int:

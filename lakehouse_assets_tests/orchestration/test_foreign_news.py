@@ -26,6 +26,12 @@ def test_another_sources_news_alone_wait_a_minute_and_never_ride_in_its_own_run(
             advance(lake, table)
     day = {"charged_on": date(2024, 3, 1), "email_normalized": "a@x.org"}
     add(lake, PAYERS, day, stated=False)
+    monkeypatch.setattr(sensors, "FOREIGN_S", 0)
+    assert not look(ours["webhooks"]).tables  # nothing was ever heard of this source
+    lake.catalog.ensure(ours["webhooks"].raw[0].contract)
+    for table in ours["webhooks"].about:
+        advance(lake, table)
+    monkeypatch.setattr(sensors, "FOREIGN_S", 60)
     assert not look(ours["webhooks"]).tables
     monkeypatch.setattr(sensors, "FOREIGN_S", 0)
     assert [table.name for table in look(ours["webhooks"]).tables] == [MART.name]
