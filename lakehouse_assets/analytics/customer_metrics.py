@@ -19,6 +19,7 @@ from lakehouse_assets.lake.contract import Layout, Rule, Table, column, recomput
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.semantic.as_of import as_of
 from lakehouse_assets.semantic.entity_index import entity_index
+from lakehouse_assets.semantic.first_orders import REAL
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
 from lakehouse_assets.staging.stg_shopify_refunds import stg_shopify_refunds
 from lakehouse_assets.staging.stg_stripe_charges import stg_stripe_charges
@@ -81,7 +82,7 @@ def transform(
 def _ordered(entities: DataFrame, orders: DataFrame, refunds: DataFrame) -> DataFrame:
     """Per entity: their orders, and what those of the commonest currency came to."""
     back = refunds.groupBy("order_id", "currency").agg(F.sum("amount").alias("back"))
-    real = _of(entities, orders.where("not financial_status <=> 'voided'"), "shopify")
+    real = _of(entities, orders.where(REAL), "shopify")
     each = real.join(back, ["order_id", "currency"], how="left").groupBy(
         "entity_id", "currency"
     ).agg(

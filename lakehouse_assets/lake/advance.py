@@ -138,7 +138,8 @@ def today() -> dict[str, Any]:
 
 def _told(lake: Lake, table: LakeTable, head: Head) -> Change | None:
     """Rows about the lake, if any other table has published since; or about the day, once."""
-    heads = {n: h for n, h in lake.catalog.heads().items() if n.split(".")[0] != table.layer}
+    every = lake.catalog.heads() if table.source else {}
+    heads = {n: h for n, h in every.items() if n.split(".")[0] != table.layer}
     told_of = {n: [h.stamp.commit, h.stamp.epoch] for n, h in heads.items()}
     progress = told_of if table.source else today()
     if progress == head.stamp.progress:

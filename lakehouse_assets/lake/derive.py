@@ -1,6 +1,7 @@
 """Parents to child: take the scope of the news, compute it whole, keep only the rows that differ.
 
 A transform never applies a delta. So one batch, many batches and a rebuild agree by construction.
+Only a table of kind `own` goes on from its rows, and answers for that itself.
 """
 
 from dataclasses import replace

@@ -12,14 +12,13 @@ from pyspark.sql.window import Window
 
 from lakehouse_assets.lake.contract import Layout, Rule, Table, column, recompute_days
 from lakehouse_assets.lake.table import table_asset
-from lakehouse_assets.semantic.first_orders import first_orders
+from lakehouse_assets.semantic.first_orders import REAL, first_orders
 from lakehouse_assets.semantic.order_lines import order_lines
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
 from lakehouse_assets.staging.stg_shopify_refunds import stg_shopify_refunds
 from lakehouse_assets.staging.stg_stripe_charges import stg_stripe_charges
 
 SUM, DAY, TOP = "decimal(20,2)", ["order_date", "currency"], 5
-REAL = "not financial_status <=> 'voided'"
 
 
 class SalesDashboardDaily(Table):

@@ -15,6 +15,8 @@ from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
 
+REAL = "not financial_status <=> 'voided'"  # a cancelled order is none, here and in what follows
+
 
 class FirstOrders(Table):
     customer_id = column("string", "Shopify's id of the customer.", key=True)
@@ -26,7 +28,7 @@ class FirstOrders(Table):
 
 def transform(orders: DataFrame) -> DataFrame:
     first = F.min(F.struct("created_at", "order_id")).alias("first")
-    real = orders.where("customer_id is not null and not financial_status <=> 'voided'")
+    real = orders.where(REAL).where("customer_id is not null")
     known = real.groupBy("customer_id").agg(first)
     return known.select("customer_id", "first.order_id", "first.created_at")
 

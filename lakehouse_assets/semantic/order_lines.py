@@ -10,8 +10,9 @@ from pyspark.sql.window import Window
 
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
+from lakehouse_assets.raw.webhook import MONEY
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
-from lakehouse_assets.staging.vendors import MONEY, money, text
+from lakehouse_assets.staging.vendors import money, text
 
 LINE = "id:string,product_id:string,sku:string,title:string,quantity:bigint,price:string"
 

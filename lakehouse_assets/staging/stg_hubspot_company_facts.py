@@ -9,35 +9,20 @@ A fact may be told anew at any time, so there is none by which this table could 
 some companies reads the keys of all. Nothing is joined or summed.
 """
 
-from typing import ClassVar
-
 from pyspark.sql import DataFrame
-from pyspark.sql import functions as F
 
-from lakehouse_assets.lake.bases import RECORD, StagingTable
-from lakehouse_assets.lake.contract import Layout, Rule, column, newest
+from lakehouse_assets.lake.contract import column
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.hubspot_companies import hubspot_companies
-from lakehouse_assets.staging.clean import on_time
-from lakehouse_assets.staging.vendors import hubspot_facts
+from lakehouse_assets.staging.vendors import FactTable, hubspot_facts
 
 
-class StgHubspotCompanyFacts(StagingTable):
+class StgHubspotCompanyFacts(FactTable):
     company_id = column("string", "HubSpot's id of the company.", key=True)
-    fact = column("string", "`property.…`, `event.…` or `association.primary_company`.", key=True)
-    occurred_at = column("timestamp", "When it became so, UTC.")
-    value = column("string", "What it is now; NULL: nothing, or there is none.", nullable=True,
-                   pii=True)  # fmt: skip
-
-    layout = Layout(scope=newest(by="occurred_at"))
-    rules: ClassVar[tuple[Rule, ...]] = on_time("occurred_at")
 
 
 def transform(events: DataFrame) -> DataFrame:
-    facts = hubspot_facts(events.where("_error is null"), key="company_id")
-    return facts.select(
-        "company_id", "fact", "occurred_at", "value", "arrived_at", F.expr(RECORD)
-    )
+    return hubspot_facts(events, key="company_id")
 
 
 stg_hubspot_company_facts = table_asset(

@@ -16,18 +16,10 @@ from lakehouse_assets.lake.bases import RECORD, StagingTable
 from lakehouse_assets.lake.contract import Across, Layout, Rule, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.shopify_orders import shopify_orders
+from lakehouse_assets.raw.webhook import MONEY
 from lakehouse_assets.sources.webhooks.countries import CURRENCIES
 from lakehouse_assets.staging.clean import on_time
-from lakehouse_assets.staging.vendors import (
-    MONEY,
-    country,
-    is_word,
-    lower,
-    money,
-    nested,
-    text,
-    upper,
-)
+from lakehouse_assets.staging.vendors import country, is_word, lower, money, nested, text, upper
 
 ADDRESS = "struct<city:string,province:string,country_code:string>"
 GRACE = "interval 1 hour"  # by which a customer may come after their order

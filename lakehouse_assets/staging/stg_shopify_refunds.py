@@ -13,10 +13,11 @@ from pyspark.sql import functions as F
 from lakehouse_assets.lake.bases import RECORD, StagingTable
 from lakehouse_assets.lake.contract import Layout, Rule, column, newest
 from lakehouse_assets.lake.table import table_asset
+from lakehouse_assets.raw.webhook import MONEY
 from lakehouse_assets.raw.webhooks_other import webhooks_other
 from lakehouse_assets.sources.webhooks.countries import CURRENCIES
 from lakehouse_assets.staging.clean import on_time
-from lakehouse_assets.staging.vendors import MONEY, instant, lower, money, nested, text, upper
+from lakehouse_assets.staging.vendors import instant, lower, money, nested, text, upper
 
 MOVED = "array<struct<kind:string,status:string,amount:string,currency:string>>"
 

@@ -14,18 +14,10 @@ from lakehouse_assets.lake.bases import RECORD, StagingTable
 from lakehouse_assets.lake.contract import Layout, Rule, column, newest
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.stripe_charges import stripe_charges
+from lakehouse_assets.raw.webhook import MONEY
 from lakehouse_assets.sources.webhooks.countries import CURRENCIES
 from lakehouse_assets.staging.clean import on_time
-from lakehouse_assets.staging.vendors import (
-    MONEY,
-    after_epoch,
-    country,
-    lower,
-    nested,
-    text,
-    units,
-    upper,
-)
+from lakehouse_assets.staging.vendors import after_epoch, country, lower, nested, text, units, upper
 
 DATA = (
     "struct<object:struct<id:string,customer:string,payment_intent:string,amount:bigint,"

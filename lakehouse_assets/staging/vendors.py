@@ -4,12 +4,17 @@ Their JSON has a null for nothing, so words that spell nothing elsewhere are wor
 name is Null. What is not of its kind is NULL.
 """
 
+from typing import ClassVar
+
 from pyspark.sql import Column, DataFrame
 from pyspark.sql import functions as F
 
+from lakehouse_assets.lake.bases import RECORD, StagingTable
+from lakehouse_assets.lake.contract import Layout, Rule, column, newest
+from lakehouse_assets.raw.webhook import MONEY
 from lakehouse_assets.sources.webhooks.countries import COUNTRIES, CURRENCIES
+from lakehouse_assets.staging.clean import on_time
 
-MONEY = "decimal(18,2)"
 NUMBER = r"^-?[0-9]{1,15}(\.[0-9]{1,9})?\z"
 WHOLE = r"^-?[0-9]{1,18}\z"
 INSTANT = (
@@ -90,14 +95,25 @@ def from_gid(name: str) -> Column:
     return F.nullif(F.regexp_extract(text(name), r"[^/]*\z", 0), F.lit(""))
 
 
+class FactTable(StagingTable):
+    """Base of what HubSpot said of its subjects: the newest of each fact about each."""
+
+    fact = column("string", "`property.…`, `event.…` or `association.primary_company`.", key=True)
+    occurred_at = column("timestamp", "When it became so, UTC.")
+    value = column("string", "What it is now; NULL: nothing, or there is none.", nullable=True,
+                   pii=True)  # fmt: skip
+
+    layout = Layout(scope=newest(by="occurred_at"))
+    rules: ClassVar[tuple[Rule, ...]] = on_time("occurred_at")
+
+
 def hubspot_facts(events: DataFrame, key: str) -> DataFrame:
     """One fact of each event, about its subject: an association's is the one it goes out from."""
     kind = F.regexp_extract("subscription_type", r"\.(.*)\z", 1)
     is_property = kind == "propertyChange"
     is_company = F.expr("association_type = 'CONTACT_TO_COMPANY' and is_primary_association")
     company = F.when(~F.coalesce("is_association_removed", F.lit(False)), text("to_object_id"))
-    return events.select(
-        "*",
+    return events.where("_error is null").select(
         F.coalesce(text("object_id"), text("from_object_id")).alias(key),
         F.when(is_property, F.concat(F.lit("property."), F.coalesce("property_name", F.lit(""))))
         .when(is_company, F.lit("association.primary_company"))
@@ -107,6 +123,8 @@ def hubspot_facts(events: DataFrame, key: str) -> DataFrame:
         F.when(F.coalesce(is_property, F.lit(False)), text("property_value"))
         .when(is_company, company)
         .alias("value"),
+        "arrived_at",
+        F.expr(RECORD),
     )
 
 
