@@ -30,6 +30,15 @@ def lineage(page: Page) -> None:
     page.get_by_text("payments_daily").first.wait_for()
 
 
+def shop(page: Page) -> None:
+    page.get_by_text("storefront_orders").first.wait_for()
+    page.wait_for_timeout(3_000)
+
+
+def capture(page: Page) -> None:
+    page.get_by_text("seconds since anything came").first.wait_for()
+
+
 def materialization(page: Page) -> None:
     page.get_by_text("records waiting").first.wait_for()
 
@@ -45,6 +54,8 @@ def examples(page: Page) -> None:
 
 PICTURED = {
     "lineage": ("/locations/lakehouse_assets/asset-groups/payments/lineage", lineage),
+    "storefront": ("/locations/lakehouse_assets/asset-groups/storefront/lineage", shop),
+    "capture": ("/assets/postgres/storefront?view=checks", capture),
     "materialization": (f"/assets/{RAW}?view=events", materialization),
     "checks": (CHECK, checks),
     "examples": (CHECK, examples),

@@ -6,7 +6,18 @@ from typing import Any
 import click
 
 from lakehouse_assets import settings
-from lakehouse_assets.commands import data, demo, generate, measure, quarantine, query, stack
+from lakehouse_assets.commands import (
+    connectors,
+    data,
+    demo,
+    generate,
+    measure,
+    quarantine,
+    query,
+    stack,
+    storefront_config,
+    topics,
+)
 
 
 class Commands(click.Group):
@@ -41,7 +52,8 @@ def main() -> None:
     os.environ.update(settings.reaching_ourselves(os.environ))
 
 
-for family in (demo, stack, generate, query, data, quarantine, measure):
+for family in (demo, stack, generate, topics, query, data, quarantine, connectors,
+               storefront_config, measure):
     for command in family.COMMANDS:
         main.add_command(command)
 

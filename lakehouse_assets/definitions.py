@@ -4,11 +4,13 @@ import dagster as dg
 
 from lakehouse_assets import analytics, marts, metadata, raw, semantic, staging
 from lakehouse_assets.lake.table import LakeTable, discover
-from lakehouse_assets.orchestration.asset import to_assets, topic_spec
+from lakehouse_assets.landing import asset as landing
+from lakehouse_assets.orchestration.asset import to_assets
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.orchestration.runs import failed_runs, old_runs
 from lakehouse_assets.orchestration.sensors import source_sensors
-from lakehouse_assets.orchestration.standing import data_quality, standing_checks
+from lakehouse_assets.orchestration.standing import data_quality
+from lakehouse_assets.origin.asset import checks, specs, watch
 
 
 def tables() -> dict[str, LakeTable]:
@@ -17,12 +19,14 @@ def tables() -> dict[str, LakeTable]:
 
 
 defs = dg.Definitions(
-    assets=[
-        *[topic_spec(t) for t in tables().values() if t.topic],
-        *to_assets(tables()),
+    assets=[*specs(tables()), *to_assets(tables()), *landing.to_assets(tables())],
+    asset_checks=checks(tables()),
+    sensors=[
+        *source_sensors(tables(), *landing.beside(tables())),
+        watch(tables()),
+        old_runs,
+        failed_runs,
     ],
-    asset_checks=standing_checks(tables()),
-    sensors=[*source_sensors(tables()), old_runs, failed_runs],
     schedules=[data_quality()],
     resources={"lake": LakeResource()},
     executor=dg.in_process_executor,

@@ -21,6 +21,10 @@ PORTS = {
     "dagster_code": 4266,
     "kafka": 9092,
     "kafka_controller": 9093,
+    "connect": 8083,
+    "postgres": 4444,
+    "registry": 8081,
+    "shop": 8000,
     "spark": 15002,
     "spark_ui": 4040,
     "webhooks": 8090,
@@ -31,7 +35,8 @@ PORTS = {
 POINTERS = (
     "LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE", "LAKEHOUSE_CATALOG_URI",
     "LAKEHOUSE_WAREHOUSE", "LAKEHOUSE_FIRST_HOUR", "LAKEHOUSE_KILL_AT", "LAKEHOUSE_ALERT_URL",
-    "LAKEHOUSE_WEBHOOKS_URL", "LAKEHOUSE_WEBHOOKS_PER_S", "DAGSTER_HOME",
+    "LAKEHOUSE_WEBHOOKS_URL", "LAKEHOUSE_WEBHOOKS_PER_S", "DAGSTER_HOME", "LAKEHOUSE_POSTGRES",
+    "LAKEHOUSE_REGISTRY", "LAKEHOUSE_CONNECT", "LAKEHOUSE_LANDING",
 )  # fmt: skip
 
 SQLITE = "sqlite:///"
@@ -77,6 +82,16 @@ def warehouse() -> str:
     """A folder, or an address (`s3://…`, `file:///…`), which is left as it is."""
     place = os.environ.get("LAKEHOUSE_WAREHOUSE") or f"{home() / 'warehouse'}"
     return place if urlsplit(place).scheme else str(ROOT / place)
+
+
+def landing() -> str:
+    """Where files are left for others: beside the warehouse; in it, if that is a whole bucket."""
+    if said := os.environ.get("LAKEHOUSE_LANDING"):
+        return said if urlsplit(said).scheme else str(ROOT / said)
+    place = warehouse().rstrip("/")
+    parts = urlsplit(place)
+    is_bucket = bool(parts.scheme) and not parts.path
+    return f"{place if is_bucket else place.rpartition('/')[0]}/landing"
 
 
 def webhooks_url() -> str:

@@ -9,6 +9,7 @@ import pytest
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.services.kafka import Kafka
+from lakehouse_assets.services.postgres import Postgres, dsn
 from lakehouse_assets.services.service import start_all
 from lakehouse_assets.services.spark import Spark
 from lakehouse_assets_tests.support import lake_in
@@ -24,6 +25,20 @@ def stack(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         finally:
             for service in services:
                 service.stop()
+
+
+@pytest.fixture(scope="session")
+def postgres(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where one listens, for LAKEHOUSE_POSTGRES of a lake of the test's own."""
+    folder = tmp_path_factory.mktemp("postgres") / "a lake"
+    with lake_in(folder):
+        Postgres().start()
+        place = dsn("postgres")
+    try:
+        yield place
+    finally:
+        with lake_in(folder):
+            Postgres().stop()
 
 
 @pytest.fixture

@@ -15,8 +15,10 @@ from dagster._core.instance.config import dagster_instance_config
 
 from lakehouse_assets import settings
 from lakehouse_assets.definitions import defs, tables
+from lakehouse_assets.landing.asset import left_of
 from lakehouse_assets.orchestration.asset import to_assets
 from lakehouse_assets.orchestration.runs import SOURCE
+from lakehouse_assets.origin.asset import DATABASE
 from lakehouse_assets_tests.support import lake_in
 
 ROOT = settings.ROOT
@@ -36,10 +38,16 @@ def lake_home(tmp_path: Path) -> Iterator[Path]:
         yield folder
 
 
-def test_every_table_is_an_asset_and_every_asset_a_table_or_a_topic() -> None:
+def around() -> set[str]:
+    """The database that is captured, and what is left of tables for others."""
+    left = {f"landing.{t.name.split('.')[1]}" for t in left_of(tables())}
+    return {".".join(DATABASE.path), *left}
+
+
+def test_every_table_is_an_asset_and_every_asset_a_table_or_before_or_after_one() -> None:
     keys = {".".join(k.path) for k in defs.resolve_asset_graph().get_all_asset_keys()}
     topics = {f"kafka.{t.topic}" for t in tables().values() if t.topic}
-    assert keys == set(tables()) | topics
+    assert keys == set(tables()) | topics | around()
 
 
 def test_what_is_told_of_raw_records_beside_the_marts_comes_after_them() -> None:
@@ -52,15 +60,16 @@ def test_what_is_told_of_raw_records_beside_the_marts_comes_after_them() -> None
     assert not [name for name in later if name.split(".")[0] not in ("analytics", "metadata")]
 
 
-def test_every_check_has_a_table_and_every_table_checks() -> None:
+def test_every_check_has_an_asset_and_all_but_the_topics_check() -> None:
     checks = defs.resolve_asset_graph().asset_check_keys
-    assert {".".join(c.asset_key.path) for c in checks} == set(tables())
+    assert {".".join(c.asset_key.path) for c in checks} == set(tables()) | around()
 
 
 def test_what_must_run_by_itself_runs_from_the_first_start() -> None:
     repository = defs.get_repository_def()
     sensors = {s.name: s.default_status for s in repository.sensor_defs}
-    assert set(sensors) == {"payments_news", "webhooks_news", "old_runs", "failed_runs"}
+    sources = {"payments_news", "webhooks_news", "storefront_news"}
+    assert set(sensors) == sources | {"storefront_capture", "old_runs", "failed_runs"}
     assert set(sensors.values()) == {dg.DefaultSensorStatus.RUNNING}
     (schedule,) = repository.schedule_defs
     assert schedule.default_status == dg.DefaultScheduleStatus.RUNNING

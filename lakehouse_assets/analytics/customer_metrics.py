@@ -2,7 +2,8 @@
 
 A person may have accounts in several systems, and orders in several of them; here it is one row.
 Amounts are those of the currency in which they ordered most, for amounts of different currencies
-are never added; orders in others are counted. Cancelled orders are no orders.
+are never added; orders in others are counted. Cancelled orders are no orders. Those of an account
+that was merged into another are the other's, however often that happened again (up to MERGES).
 
 `churn_band` is a rule, not a model: the days since the last order beside the usual time between
 orders (of one who ordered less than thrice: USUAL_DAYS). Up to one and a half times that is `low`,
@@ -20,10 +21,12 @@ from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.semantic.as_of import as_of
 from lakehouse_assets.semantic.entity_index import entity_index
 from lakehouse_assets.semantic.first_orders import REAL
+from lakehouse_assets.staging.stg_shopify_customers import stg_shopify_customers
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
 from lakehouse_assets.staging.stg_shopify_refunds import stg_shopify_refunds
 from lakehouse_assets.staging.stg_stripe_charges import stg_stripe_charges
 
+MERGES = 6  # of one account after the other that are followed
 USUAL_DAYS = 60  # between orders, where nobody can tell
 BANDS = ("low", "medium", "high")
 SUM = "decimal(20,2)"
@@ -55,13 +58,15 @@ class CustomerMetrics(Table):
 
 
 def transform(
-    entities: DataFrame, orders: DataFrame, refunds: DataFrame, charges: DataFrame, day: DataFrame
-) -> DataFrame:
+    entities: DataFrame, orders: DataFrame, refunds: DataFrame, charges: DataFrame, day: DataFrame,
+    accounts: DataFrame,
+) -> DataFrame:  # fmt: skip
     people = entities.groupBy("entity_id").agg(
         F.array_sort(F.collect_set("source")).alias("sources")
     )
-    told = people.join(_ordered(entities, orders, refunds), "entity_id", how="left")
-    told = told.join(_paid(entities, charges), "entity_id", how="left")
+    real = _of(_buyers(entities, accounts), orders.where(REAL))
+    told = people.join(_ordered(real, refunds), "entity_id", how="left")
+    told = told.join(_paid(_of(_known(entities, "stripe"), charges)), "entity_id", how="left")
     told = told.join(day, F.lit(True), how="left")
     since = F.datediff("as_of_on", F.to_date("last_order_at"))
     known = told.withColumn("days_since_last_order", since).withColumn("usual", F.expr(USUAL))
@@ -79,11 +84,10 @@ def transform(
     )  # fmt: skip
 
 
-def _ordered(entities: DataFrame, orders: DataFrame, refunds: DataFrame) -> DataFrame:
+def _ordered(orders: DataFrame, refunds: DataFrame) -> DataFrame:
     """Per entity: their orders, and what those of the commonest currency came to."""
     back = refunds.groupBy("order_id", "currency").agg(F.sum("amount").alias("back"))
-    real = _of(entities, orders.where(REAL), "shopify")
-    each = real.join(back, ["order_id", "currency"], how="left").groupBy(
+    each = orders.join(back, ["order_id", "currency"], how="left").groupBy(
         "entity_id", "currency"
     ).agg(
         F.count(F.lit(1)).alias("n"), F.min("created_at").alias("first"),
@@ -102,31 +106,58 @@ def _ordered(entities: DataFrame, orders: DataFrame, refunds: DataFrame) -> Data
     )  # fmt: skip
 
 
-def _paid(entities: DataFrame, charges: DataFrame) -> DataFrame:
-    return _of(entities, charges, "stripe").groupBy("entity_id").agg(
+def _paid(charges: DataFrame) -> DataFrame:
+    return charges.groupBy("entity_id").agg(
         F.expr("count_if(status = 'succeeded')").alias("payments_succeeded"),
         F.expr("count_if(status = 'failed')").alias("payments_failed"),
     )
 
 
-def _of(entities: DataFrame, rows: DataFrame, source: str) -> DataFrame:
-    """Rows with the entity of their customer in this system."""
-    theirs = entities.where(f"source = '{source}'").select(
-        "entity_id", F.col("source_id").alias("customer_id")
-    )
+def _of(theirs: DataFrame, rows: DataFrame) -> DataFrame:
+    """Rows with the entity of their customer."""
     return rows.join(theirs, "customer_id", how="inner")
 
 
+def _known(entities: DataFrame, source: str) -> DataFrame:
+    """By which numbers this system knows each entity."""
+    return entities.where(f"source = '{source}'").select(
+        "entity_id", F.col("source_id").alias("customer_id")
+    )
+
+
+def _buyers(entities: DataFrame, accounts: DataFrame) -> DataFrame:
+    """The shop's accounts of each entity, and those that were merged into them."""
+    own = _known(entities, "shopify")
+    heirs = own.select("entity_id", F.col("customer_id").alias("kept_id"))
+    merged = _kept(accounts).join(heirs, "kept_id", how="inner")
+    return own.unionByName(merged.select("entity_id", "customer_id"))
+
+
+def _kept(accounts: DataFrame) -> DataFrame:
+    """Which account stands for one that was merged, after all merges."""
+    merges = accounts.where("merged_into_id is not null")
+    kept = merges.select("customer_id", F.col("merged_into_id").alias("kept_id"))
+    following = merges.select(F.col("customer_id").alias("kept_id"), "merged_into_id")
+    for _ in range(MERGES - 1):
+        last = F.coalesce("merged_into_id", "kept_id").alias("kept_id")
+        kept = kept.join(following, "kept_id", how="left").select("customer_id", last)
+    return kept
+
+
 def mentions(parent: str, news: DataFrame, parents: dict[str, DataFrame]) -> DataFrame:
-    """The entities in the news, or those of whose orders and charges they are."""
+    """The entities in the news, or those of whose orders, charges and merges they are."""
     entities = parents["entities"]
     if parent == "entities":
         return news.select("entity_id")
     if parent == "day":
         return entities.select("entity_id")
+    if parent == "charges":
+        return _of(_known(entities, "stripe"), news).select("entity_id")
     if parent == "refunds":
         news = parents["orders"].join(news.select("order_id"), "order_id", how="left_semi")
-    return _of(entities, news, "stripe" if parent == "charges" else "shopify").select("entity_id")
+    if parent == "accounts":
+        news = news.select(F.col("merged_into_id").alias("customer_id"))
+    return _of(_buyers(entities, parents["accounts"]), news).select("entity_id")
 
 
 customer_metrics = table_asset(
@@ -138,4 +169,5 @@ customer_metrics = table_asset(
     refunds=stg_shopify_refunds,
     charges=stg_stripe_charges,
     day=as_of,
+    accounts=stg_shopify_customers,
 )

@@ -1,7 +1,8 @@
 """analytics.order_summary: one row per day, currency and financial status of the shop's orders.
 
 What was ordered on a day, by what has become of it since. Amounts of different currencies are never
-added. `net_amount` is what the goods cost after discounts; tax and shipping come on top.
+added. `net_amount` is what the goods cost after discounts; tax and shipping come on top. Where a
+shop's prices contain the taxes these are taken out, so that both are told alike.
 """
 
 from pyspark.sql import DataFrame
@@ -12,6 +13,7 @@ from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
 
 SUM = "decimal(20,2)"
+NET = "subtotal_amount - if(is_tax_included <=> true, tax_amount, 0)"
 
 
 class OrderSummary(Table):
@@ -35,9 +37,9 @@ class OrderSummary(Table):
 
 def transform(orders: DataFrame) -> DataFrame:
     money = {
-        "gross_amount": "subtotal_amount + coalesce(discount_amount, 0)",
-        "discount_amount": "if(subtotal_amount is null, null, coalesce(discount_amount, 0))",
-        "net_amount": "subtotal_amount",
+        "gross_amount": f"{NET} + coalesce(discount_amount, 0)",
+        "discount_amount": f"if({NET} is null, null, coalesce(discount_amount, 0))",
+        "net_amount": NET,
         "tax_amount": "tax_amount",
         "shipping_amount": "shipping_amount",
         "total_amount": "total_amount",

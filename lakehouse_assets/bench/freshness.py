@@ -5,12 +5,12 @@ stops when a reader of the mart's head first finds it accounted for: the mart na
 semantic.payments it holds, that one the batch of staging, that one raw's, and raw's its offsets.
 """
 
-import threading
 import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
+from lakehouse_assets.bench._feed import Feed, waits
 from lakehouse_assets.bench._lab import doing, lab, say
 from lakehouse_assets.commands.readback import arrivals
 from lakehouse_assets.lake.catalog import Catalog, NoTable
@@ -51,7 +51,7 @@ def run(minutes: float = 5.0, rate: int = 500, seed: int = 7, warmup: int = 60) 
 def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]:
     """The same on services that run already."""
     count = round((minutes * 60 + warmup) * rate)
-    feed = Feed(seed, count, rate)
+    feed = Charges(seed, count, rate)
     feed.start()
     began = time.time() + warmup
     try:
@@ -66,10 +66,7 @@ def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]
     never = len(measured) - len(waited) + unsent
     result = {
         "events": len(measured),
-        "p50_s": _share(waited, never, 0.50),
-        "p95_s": _share(waited, never, 0.95),
-        "max_s": _share(waited, never, 1),
-        "never_visible": never,
+        **waits(waited, never),
         "rate": rate,
         "minutes": minutes,
         "mart_commits": len(seen),
@@ -80,30 +77,19 @@ def measure(minutes: float, rate: int, seed: int, warmup: int) -> dict[str, Any]
     return result
 
 
-class Feed(threading.Thread):
-    """Charges at a rate, until all are sent or it is told to stop."""
-
+class Charges(Feed):
     def __init__(self, seed: int, count: int, rate: int) -> None:
-        super().__init__(daemon=True)
-        self.sent, self.error = 0, ""
+        super().__init__()
         self._seed, self._count, self._rate = seed, count, rate
-        self._over = threading.Event()
 
-    def run(self) -> None:
-        try:
-            start = datetime.now(timezone.utc)
-            produce(self._events(start), paced_from=start)
-        except Exception as error:
-            self.error = str(error)
-
-    def stop(self) -> None:
-        self._over.set()
-        self.join()
+    def send(self) -> None:
+        start = datetime.now(timezone.utc)
+        produce(self._events(start), paced_from=start)
 
     def _events(self, start: datetime) -> Iterator[Event]:
         pace = timedelta(seconds=1) / self._rate
         for event in charges(self._seed, self._count, start, interval=pace):
-            if self._over.is_set():
+            if self.is_over:
                 return
             yield event
             self.sent += 1
@@ -155,12 +141,3 @@ def _waits(arrivals: dict[tuple[int, int], float], seen: list[Sighting]) -> Iter
         places[partition] = place
         if place < len(seen):
             yield seen[place][0] - arrivals[partition, offset]
-
-
-def _share(ordered: list[float], never: int, share: float) -> float | None:
-    """The seconds within which that share became visible; None: it never did, or nothing came.
-
-    A record that never became visible waited longer than all the others.
-    """
-    place = min(int((len(ordered) + never) * share), len(ordered) + never - 1)
-    return round(ordered[place], 2) if 0 <= place < len(ordered) else None

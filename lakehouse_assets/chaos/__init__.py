@@ -1,36 +1,41 @@
 """Killing things at seeded moments while events stream in, and counting what that did: nothing.
 
-Runs, Spark and the broker are killed with -9 at the engine's named points or in the middle of a
-write; runs are launched twice; tables are compacted and a neighbour commits meanwhile. In the end
-every table is compared with the truth over what the topic holds, and that with what was sent.
+Runs and the servers that a source needs (Spark, the broker; of the web shop also Kafka Connect,
+Postgres and the schema registry) are killed with -9 at the engine's named points or in the middle
+of a write; runs are launched twice; tables are compacted and a neighbour commits meanwhile. In the
+end every table is compared with the truth over what the topics hold, and that with what was sent;
+the web shop's tables with its own database, too. The shop's transactions go on until the strike,
+and while a killed server is away; what other sources send beside a run is there before.
 """
 
 import json
 import time
 from collections import Counter
+from collections.abc import Callable
 from typing import IO, Any
 
 import click
 
 from lakehouse_assets.bench._lab import Lab, environment, lab, say
-from lakehouse_assets.chaos._actor import GROUP, NEIGHBOUR, ONLY, chosen, group
-from lakehouse_assets.chaos._plan import BURST, FAULTS, POINTS, RUN, Step, plan
+from lakehouse_assets.chaos._actor import GROUP, NEIGHBOUR, ONLY, chosen
+from lakehouse_assets.chaos._captured import Captured
+from lakehouse_assets.chaos._plan import BURST, CLIENT, POINTS, RUN, Step, plan
 from lakehouse_assets.chaos._process import Actor
-from lakehouse_assets.chaos._stage import MEANWHILE, OUTAGE, Stage
-from lakehouse_assets.commands import compare, readback
-from lakehouse_assets.services.kafka import Kafka
-from lakehouse_assets.services.spark import Spark
-from lakehouse_assets.sources.payments import truth as of_payments
-from lakehouse_assets.sources.produce import ensure_topic
-from lakehouse_assets.sources.webhooks import truth as of_webhooks
+from lakehouse_assets.chaos._source import Source
+from lakehouse_assets.chaos._stage import UNDER_TRAFFIC, Stage
+from lakehouse_assets.chaos._streamed import Payments, Webhooks
+from lakehouse_assets.commands import compare
 
-TRUTHS: dict[str, compare.Truth] = {"payments": of_payments, "webhooks": of_webhooks}
+SOURCES: dict[str, Callable[[], Source]] = {
+    "payments": Payments, "webhooks": Webhooks, "storefront": Captured,
+}  # fmt: skip
 TRIES = 4  # for a kill that missed what it was to hit
 SETTLE_RUNS = 6
 ORPHANS_S = 3  # for queries whose client is gone to come to their end
 COMPLETE = 20  # kills, from which on everything listed must have happened
 COMPANY = ("compactions", "doubled", "raced", "queries_left_running")
 NONE = ("lost", "duplicated", "wrong", "orphaned_branches", "hung_runs")
+RESURRECTED = "resurrected"  # rows that the shop's database deleted and a table still has
 
 
 class Failed(click.ClickException):
@@ -50,13 +55,17 @@ def run(
 ) -> dict[str, Any]:
     """Kill that many times, as the seed says, then count what was lost, doubled or made wrong.
 
-    `source`: whose events stream in, payments or webhooks. `only`: about this table and those that
-    it is made of.
+    `source`: whose events stream in, payments, webhooks or storefront. `only`: about this table and
+    those that it is made of.
     """
-    if source not in TRUTHS:
-        raise click.ClickException(f"There is no source {source}. There are: {', '.join(TRUTHS)}.")
-    with lab(Kafka(), Spark()) as place, environment({ONLY: only, GROUP: source}):
-        result = measure(place, kills, seed)
+    if source not in SOURCES:
+        raise click.ClickException(f"There is no source {source}. There are: {', '.join(SOURCES)}.")
+    chosen_source = SOURCES[source]()
+    with (
+        lab(*chosen_source.services()) as place,
+        environment({ONLY: only, GROUP: source}),
+    ):
+        result = measure(place, chosen_source, kills, seed)
     if why := complaints(result, kills):
         raise Failed(why, result)
     return result
@@ -64,28 +73,28 @@ def run(
 
 def complaints(result: dict[str, Any], kills: int) -> list[str]:
     """What speaks against the engine, and against a chaos that did not do what it lists."""
-    why = [f"{name.replace('_', ' ')}: {result[name]}" for name in NONE if result[name]]
+    bad = {name: result[name] for name in (*NONE, RESURRECTED) if result.get(name)}
+    why = [f"{name.replace('_', ' ')}: {count}" for name, count in bad.items()]
     if not result["has_settled"]:
         why.append("undisturbed runs still failed at the end")
     if result["kills"] < kills:
         why.append(f"only {result['kills']} of {kills} kills hit")
     if kills >= COMPLETE:
-        counts = {f"kills of a {fault}": result["by_fault"][fault] for fault in FAULTS}
+        counts = {f"kills of a {fault}": count for fault, count in result["by_fault"].items()}
         counts |= {f"runs killed at {point!r}": result["by_point"][point] for point in POINTS}
         counts |= {name: result[name] for name in (*COMPANY, "neighbour_commits")}
+        counts |= {name: result[name] for name in (UNDER_TRAFFIC,) if name in result}
         never = [name for name, count in counts.items() if not count]
         why += [f"never happened: {', '.join(never)}"] if never else []
     return why
 
 
-def measure(place: Lab, kills: int, seed: int) -> dict[str, Any]:
-    """The same on services that run already, on a topic that does not exist yet."""
-    topics = [table.topic for table in chosen() if table.topic]
-    for topic in topics:
-        ensure_topic(topic)
-    steps = plan(kills, seed, [table.name for table in chosen()])
-    most = (BURST[1] + MEANWHILE + OUTAGE) * TRIES * len(steps) + BURST[1]
-    stage = Stage(place, seed, most, topics)
+def measure(place: Lab, source: Source, kills: int, seed: int) -> dict[str, Any]:
+    """The same on services that run already, on topics that do not exist yet."""
+    names = [table.name for table in chosen()]
+    steps = plan(kills, seed, names, source.servers, source.hand)
+    source.begin(place, [t.topic for t in chosen() if t.topic], seed, TRIES * len(steps))
+    stage = Stage(place, source)
     began, by_fault, by_point = time.monotonic(), Counter[str](), Counter[str]()
     neighbour = stage.start("neighbour")
     try:
@@ -99,10 +108,10 @@ def measure(place: Lab, kills: int, seed: int) -> dict[str, Any]:
         result = _judge(stage, neighbour)
     finally:
         stage.end_all()
-    company = ("compactions_refused", *COMPANY)
+    company = ("compactions_refused", *COMPANY, *[UNDER_TRAFFIC] * source.has_traffic)
     result = {"kills": by_fault.total(), "seed": seed} | result | {
         "has_settled": has_settled, "failed_runs": stage.failed, "hung_runs": stage.hung,
-        "by_fault": {fault: by_fault[fault] for fault in FAULTS},
+        "by_fault": {fault: by_fault[fault] for fault in (RUN, CLIENT, *source.servers)},
         "by_point": {point: by_point[point] for point in POINTS},
         "missed": stage.happened["missed"], **{name: stage.happened[name] for name in company},
         "seconds": round(time.monotonic() - began, 1),
@@ -127,7 +136,7 @@ def _until_hit(stage: Stage, step: Step) -> bool:
 
 def _settle(stage: Stage) -> bool:
     """Run to the end of the topic, undisturbed, until two runs in a row were good."""
-    stage.send(BURST[0])
+    stage.source.send(BURST[0])
     good = 0
     for _ in range(SETTLE_RUNS):
         good = good + 1 if stage.see_off(stage.start("run")) else 0
@@ -139,10 +148,8 @@ def _settle(stage: Stage) -> bool:
 
 
 def _judge(stage: Stage, neighbour: Actor) -> dict[str, Any]:
-    records, about = readback.read_back(stage.topics), {table.name for table in chosen()}
-    compared = compare.against_truth(TRUTHS[group()], records)
-    told = [one for one in compared if one.table in about]
-    found = [*stage.sent.beside(records), *told]
+    verdict = stage.source.judged({table.name for table in chosen()})
+    found = verdict.found
     for table in found:
         if not table.is_equal:
             say(f"{table.table}: lost {table.lost}, duplicated {table.duplicated}, "
@@ -163,8 +170,9 @@ def _judge(stage: Stage, neighbour: Actor) -> dict[str, Any]:
         "wrong": sum(t.wrong for t in found) + abs(notes - promised),
         "orphaned_branches": sum(not b.startswith("failed_") for b in every),
         "held_branches": sum(b.startswith("failed_") for b in every),
-        "sent": stage.sent.count,
-        "records": len(records),
+        **verdict.more,
+        "sent": verdict.sent,
+        "records": verdict.records,
         "rows": {t.table: t.rows for t in found},
         "neighbour_commits": notes,
     }

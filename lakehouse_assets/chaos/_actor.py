@@ -16,7 +16,7 @@ from lakehouse_assets.lake.table import LakeTable
 NEIGHBOUR = "other.notes"
 ONLY = "LAKEHOUSE_CHAOS_ONLY"  # a table; '': all
 SESSION, COMPACTED, REFUSED = "session ", "compacted ", "not compacted "  # what lines begin with
-PAUSE_S = 0.5  # between a neighbour's commits
+PAUSE_S, REST = 0.5, 9  # between a neighbour's commits, and how many times as long as one took
 NEIGHBOUR_S = 4 * 3600  # it never outlives the longest session
 GROUP = "LAKEHOUSE_CHAOS_GROUP"  # whose events the stage sends
 
@@ -93,9 +93,10 @@ def neighbour() -> None:
     table = catalog.create_table_if_not_exists(NEIGHBOUR, number)
     parent, commits, deadline = os.getppid(), 0, time.monotonic() + NEIGHBOUR_S
     while not is_over and os.getppid() == parent and time.monotonic() < deadline:
+        began = time.monotonic()
         table.append(pa.table({"number": [commits]}, schema=number))
         commits += 1
-        time.sleep(PAUSE_S)
+        time.sleep(max(PAUSE_S, REST * (time.monotonic() - began)))
     print(f"{commits}", flush=True)
 
 

@@ -2,11 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import cycle
 from random import Random
 
 POINTS = ("read", "branch", "data files", "judge", "publish", "published")  # lake/waypoint.py
-RUN, CLIENT, SPARK, KAFKA = "run", "client", "spark", "kafka"
-FAULTS = (RUN, CLIENT, SPARK, KAFKA)
+RUN, CLIENT = "run", "client"
+SPARK, KAFKA, CONNECT, POSTGRES, REGISTRY = "spark", "kafka", "connect", "postgres", "registry"
+SPOKEN = {
+    SPARK: "Spark", KAFKA: "the broker", CONNECT: "Kafka Connect", POSTGRES: "Postgres",
+    REGISTRY: "the schema registry",
+}  # fmt: skip
+SERVER = "server"  # any of those that the source needs, in turns
+HAND = (RUN, RUN, RUN, CLIENT, SERVER)  # of five kills
 BURST = (150, 400)  # records before each run
 WRITING_S = (0.0, 0.8)  # after its branch was made a run is writing
 READING = ("read", "branch")  # of a raw table: what follows is the one query that asks Kafka
@@ -18,7 +25,7 @@ class Step:
     """One kill, and what else goes on meanwhile.
 
     `run`: the run kills itself at `mark`. `client`: it is killed `delay_s` after `mark`, so that
-    its query goes on in Spark. `spark`, `kafka`: that server is killed `delay_s` after `mark`.
+    its query goes on in Spark. Else the server of that name is killed `delay_s` after `mark`.
     """
 
     number: int
@@ -38,13 +45,15 @@ class Step:
         """The mark after which the step's table neither reads nor writes in Spark."""
         return f"data files@{self.mark.split('@')[1]}"
 
+    @property
+    def who(self) -> str:
+        return SPOKEN.get(self.fault, self.fault)
+
     def told(self) -> str:
         what = {
             RUN: f"the run kills itself at {self.mark}",
             CLIENT: f"the run is killed {self.delay_s:.1f} s after {self.mark}, its query goes on",
-            SPARK: f"Spark is killed {self.delay_s:.1f} s after {self.mark}",
-            KAFKA: f"the broker is killed {self.delay_s:.1f} s after {self.mark}",
-        }[self.fault]
+        }.get(self.fault, f"{self.who} is killed {self.delay_s:.1f} s after {self.mark}")
         beside = ", beside a second run" * self.is_doubled
         return what + beside + ", while tables are compacted" * self.is_compacted
 
@@ -53,23 +62,33 @@ class Step:
         return replace(self, delay_s=round(self.delay_s / 3, 2), is_doubled=False)
 
 
-def plan(kills: int, seed: int, tables: Sequence[str]) -> list[Step]:
-    """Of five kills three are at named points, one is of a client, one of a server in turns."""
+def plan(
+    kills: int,
+    seed: int,
+    tables: Sequence[str],
+    servers: Sequence[str] = (SPARK, KAFKA),
+    hand: Sequence[str] = HAND,
+) -> list[Step]:
+    """As many of each kind as the hand says, then again; of the servers one after the other."""
     rng = Random(seed)
     at_points, anywhere = _marks(rng, tables, POINTS), _marks(rng, tables, POINTS)
     writing = _marks(rng, tables, ("branch",))
     raw = [table for table in tables if table.startswith(TABLES_OF_TOPICS)]
-    drawn = {RUN: at_points, CLIENT: writing, SPARK: anywhere, KAFKA: _marks(rng, raw, READING)}
-    servers = rng.sample((SPARK, KAFKA), 2)
+    drawn = {
+        RUN: at_points, CLIENT: writing, KAFKA: _marks(rng, raw, READING),
+        REGISTRY: _marks(rng, raw, POINTS),  # the next raw table asks it
+    }  # fmt: skip
+    turns = cycle(rng.sample(servers, len(servers)))
     deck: list[str] = []
     steps = []
     for number in range(kills):
         if not deck:
-            deck = [RUN, RUN, RUN, CLIENT, servers[number // 5 % 2]]
+            deck = list(hand)
             rng.shuffle(deck)
         fault = deck.pop()
+        fault = next(turns) if fault == SERVER else fault
         steps.append(Step(
-            number + 1, fault, next(drawn[fault]), round(rng.uniform(*WRITING_S), 2),
+            number + 1, fault, next(drawn.get(fault, anywhere)), round(rng.uniform(*WRITING_S), 2),
             rng.randint(*BURST), is_doubled=number % 3 == 1, is_compacted=number % 3 == 2,
         ))  # fmt: skip
     return steps

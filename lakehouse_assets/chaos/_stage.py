@@ -1,79 +1,38 @@
-"""Where chaos happens: a lake with a stream of charges, its processes, the ways to kill them."""
+"""Where chaos happens: a lake into which a source streams, its processes, the ways to kill them."""
 
 import json
 import os
 import signal
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from datetime import datetime, timedelta, timezone
-from itertools import islice
+from collections.abc import Sequence
+from datetime import datetime
 from typing import Any
 from urllib.request import urlopen
 
 from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import Lab, say
-from lakehouse_assets.chaos._actor import COMPACTED, REFUSED, group
-from lakehouse_assets.chaos._plan import CLIENT, KAFKA, RUN, SPARK, Step
+from lakehouse_assets.chaos._actor import COMPACTED, REFUSED
+from lakehouse_assets.chaos._plan import CLIENT, KAFKA, RUN, Step
 from lakehouse_assets.chaos._process import RUN_S, Actor
-from lakehouse_assets.commands.readback import Sent
+from lakehouse_assets.chaos._source import Source, Traffic
 from lakehouse_assets.services.host import HOST, ServiceError
-from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.payments import Dirt, payments
-from lakehouse_assets.sources.produce import produce
-from lakehouse_assets.sources.webhooks import Dirt as Webhooks
-from lakehouse_assets.sources.webhooks import delivered, requests, vendors
 
 MARK_S = 240  # for a run to reach the point after which something is killed
-STREAM_S = 86_400  # the stream's events lie within the last day
-MEANWHILE = 60  # records that are sent while a run is going on
-OUTAGE = 40  # records that are sent while the broker is down
+LOOK_S = 0.05
+UNDER_TRAFFIC = "kills_under_traffic"
 UI_S = 10  # for Spark's UI to say which jobs there were
-DIRT = Dirt(
-    duplicate=0.05, redelivery=0.05, late=0.05, malformed=0.02, wrong_type=0.02, null_value=0.01,
-    negative_amount=0.01, tie_event=0.01, tie_state=0.01, unknown_field=0.02, early=0.02,
-    deletion=0.05, illegal_step=0.05, after_cancel=0.05, oversized=0,
-)  # fmt: skip
-
-WEBHOOK_DIRT = Webhooks(
-    redelivery=0.05, late=0.05, out_of_order=0.05, stale_order=0.05, unknown_field=0.02,
-    malformed=0.05,
-)  # fmt: skip
-
-
-def _payments(
-    seed: int, start: datetime, pace: timedelta, topics: list[str]
-) -> Iterator[Event]:
-    return payments(seed, None, start, DIRT, pace, only=topics)
-
-
-def _webhooks(
-    seed: int, start: datetime, pace: timedelta, topics: list[str]
-) -> Iterator[Event]:
-    """As the door would have made them. Who wants few topics must not run ahead of the clock."""
-    interval = pace * len(topics) / len(vendors.TOPICS)
-    made = delivered.records(requests(seed, None, start, WEBHOOK_DIRT, interval))
-    return (event for event in made if event.topic in topics)
-
-
-STREAMS = {"payments": _payments, "webhooks": _webhooks}
 
 
 class Stage:
-    """The stream, the actors that live, and what happened to them."""
+    """The source, the actors that live, and what happened to them."""
 
-    def __init__(self, place: Lab, seed: int, records: int, topics: list[str]) -> None:
-        self.place, self.sent, self.topics = place, Sent(), topics
+    def __init__(self, place: Lab, source: Source) -> None:
+        self.place, self.source = place, source
         self.hung, self.failed = 0, 0
         self.happened = Counter[str]()  # beside the kills
         self._actors: list[Actor] = []
-        pace = timedelta(seconds=STREAM_S) / records
-        start = datetime.now(timezone.utc) - timedelta(seconds=STREAM_S)
-        self._stream = STREAMS[group()](seed, start, pace, topics)
-
-    def send(self, count: int) -> None:
-        produce(self.sent.noting(islice(self._stream, count)))
+        self._traffic, self._was_going = Traffic(), False
 
     def start(self, role: str, kill_at: str = "") -> Actor:
         actor = Actor(role, kill_at)
@@ -87,15 +46,17 @@ class Stage:
 
     def play(self, step: Step) -> bool:
         """One step; False if its kill missed what it was to disturb."""
-        self.send(step.burst)
+        self.source.send(step.burst)
         kill_at = step.mark if step.fault == RUN else ""
         runs = [self.start("run", kill_at) for _ in range(1 + step.is_doubled)]
         helpers = [self.start("compact")] if step.is_compacted else []
-        self.send(MEANWHILE)
         strike = {RUN: self._self_kill, CLIENT: self._client}.get(step.fault, self._server)
-        is_hit = strike(step, runs)
+        self._was_going = False
+        with self.source.alongside() as self._traffic:
+            is_hit = strike(step, runs)
+        self.happened[UNDER_TRAFFIC] += is_hit and self._was_going
         for actor in [*runs, *helpers]:
-            self.see_off(actor, is_victim=is_hit and step.fault in (SPARK, KAFKA))
+            self.see_off(actor, is_victim=is_hit and step.fault in self.source.servers)
         self._note_company(runs, helpers)
         return is_hit
 
@@ -121,8 +82,17 @@ class Stage:
             begun = [{line for line in run.heard if line.startswith("branch@")} for run in runs]
             self.happened["raced"] += bool(set.intersection(*begun))
 
+    def _strike(self) -> None:
+        """Now."""
+        self._was_going = self._traffic.is_going()
+
     def _self_kill(self, step: Step, runs: Sequence[Actor]) -> bool:
         """Of two runs the one that gets there, or both, one after the other."""
+        deadline = time.monotonic() + RUN_S
+        while all(run.is_alive for run in runs) and time.monotonic() < deadline:
+            time.sleep(LOOK_S)
+        self._strike()
+        self._traffic.end()  # a run goes on as long as something comes
         return -signal.SIGKILL in [run.wait() for run in runs]
 
     def _client(self, step: Step, runs: Sequence[Actor]) -> bool:
@@ -132,6 +102,7 @@ class Stage:
             return False
         time.sleep(step.delay_s)
         at = time.time()
+        self._strike()
         is_hit = victim.kill()
         victim.wait()
         is_hit = is_hit and not victim.has_said(step.is_over)
@@ -149,14 +120,13 @@ class Stage:
         is_past = name == KAFKA and victim.has_said(step.is_over)
         if is_past or not victim.is_alive:
             return False
+        self._strike()
         try:
             os.kill(self.place.pid(name), signal.SIGKILL)
         except (ServiceError, ProcessLookupError):
             return False
-        with ThreadPoolExecutor(1) as pool:  # the stream goes on
-            outage = pool.submit(self.send, OUTAGE if name == KAFKA else 0)
+        with self.source.through(name):
             next(s for s in self.place.services if s.name == name).start()
-            outage.result()
         return True
 
 

@@ -1,4 +1,6 @@
-"""What the demo sends: dirty payments straight to Kafka, webhooks through their door."""
+"""What the demo sends: dirty payments straight to Kafka, webhooks through their door; and the shop
+that it makes, whose changes are captured.
+"""
 
 import time
 from collections import Counter
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 RAREST, COMMONEST = 0.03, 0.4  # share of the events that disputes have, and that charges have
 MOST = 0.015  # planted of a kind for its own sake; all kinds together must leave room
 HUGE = 5_000_000  # bytes of the one oversized record
+CUSTOMERS, PRODUCTS, ORDERS = 150, 40, 300  # of the shop, before anything happens in it
+TRANSACTIONS = 200
 
 
 def send_payments(console: "Console", events: int, seed: int, sent: "Sent") -> None:
@@ -49,22 +53,55 @@ def _every_kind(events: int) -> "Dirt":
     return replace(usual, **at_least | huge, oversized_bytes=HUGE)
 
 
-def send_webhooks(console: "Console", count: int, seed: int) -> "Counter[str]":
-    """How many records each topic must get: the door takes nothing twice."""
-    from lakehouse_assets.services.secrets import secret
-    from lakehouse_assets.sources.webhooks import INTERVAL, requests
+def send_webhooks(
+    console: "Console", count: int, seed: int, start: datetime
+) -> "Counter[str]":
+    """How many records each topic must get: the door takes nothing twice, and opens for nobody
+    whose secret it does not have.
+    """
+    from lakehouse_assets.services.webhooks import signing
+    from lakehouse_assets.sources.webhooks import requests
     from lakehouse_assets.sources.webhooks.delivered import once
     from lakehouse_assets.sources.webhooks.posting import post
-    from lakehouse_assets.sources.webhooks.vendors import VENDORS
 
-    start = datetime.now(timezone.utc) - count * INTERVAL
-    made = list(requests(seed, count, start))
-    secrets = {vendor.name: secret(vendor.secret).encode() for vendor in VENDORS}
+    secrets = signing()
+    made = [request for request in requests(seed, count, start) if request.vendor in secrets]
     begin = time.monotonic()
     post(made, secrets)
     seconds = time.monotonic() - begin
-    console.print(f"{count:,} signed requests through the webhooks' door in {seconds:.1f} s")
+    console.print(f"{len(made):,} signed requests through the webhooks' door in {seconds:.1f} s")
     return Counter(event.topic for event in once(made))
+
+
+def webhooks_begin(count: int) -> datetime:
+    """So that no request is yet to come."""
+    from lakehouse_assets.sources.webhooks import INTERVAL
+
+    return datetime.now(timezone.utc) - count * INTERVAL
+
+
+def make_shop(console: "Console", seed: int, webhooks: int, start: datetime) -> None:
+    """Years of a small shop, if there is none yet, and then some transactions in it. Some of its
+    customers are those of whom so many webhooks from this start on tell.
+    """
+    from threading import Event as Never
+
+    from lakehouse_assets.sources.storefront.database import is_empty, writer
+    from lakehouse_assets.sources.storefront.live import Flow
+    from lakehouse_assets.sources.storefront.seeding import Sizes, seed_shop
+    from lakehouse_assets.sources.storefront.traffic import utc_now
+    from lakehouse_assets.sources.webhooks import people_of
+
+    begin = time.monotonic()
+    with writer() as connection:
+        if is_empty(connection):
+            people = people_of(seed, webhooks, start)
+            sizes = Sizes(CUSTOMERS, PRODUCTS, ORDERS)
+            seed_shop(connection, sizes, seed, utc_now(), people=people)
+    flow = Flow(seed, 0, TRANSACTIONS)
+    flow.run(Never(), lambda done: None)
+    seconds = time.monotonic() - begin
+    console.print(f"{flow.done} transactions in a shop of its own in {seconds:.1f} s")
 
 
 def as_posted(expected: "Counter[str]", records: "Iterable[Delivered]") -> list[Compared]:

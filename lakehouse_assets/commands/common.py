@@ -67,14 +67,20 @@ def nearest(name: str, known: Sequence[str]) -> list[str]:
 
 def services() -> "list[list[Service]]":
     """All of them, in the order in which they start; those of one group start side by side."""
+    from lakehouse_assets.services.capture import Capture
+    from lakehouse_assets.services.connect import Connect
     from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
     from lakehouse_assets.services.generator import generators
     from lakehouse_assets.services.kafka import Kafka
+    from lakehouse_assets.services.postgres import Postgres
+    from lakehouse_assets.services.registry import Registry
+    from lakehouse_assets.services.shop import Shop
     from lakehouse_assets.services.spark import Spark
     from lakehouse_assets.services.webhooks import Webhooks
 
-    second: list[Service] = [Webserver(), Daemon(), Webhooks()]
-    return [[Kafka(), Spark(), CodeServer()], second, [*generators()]]
+    first: list[Service] = [Kafka(), Spark(), CodeServer(), Postgres(), Registry()]
+    second: list[Service] = [Webserver(), Daemon(), Webhooks(), Connect(), Shop()]
+    return [first, second, [Capture()], [*generators()]]
 
 
 def chosen(names: Sequence[str]) -> "list[Service]":
@@ -88,6 +94,28 @@ def chosen(names: Sequence[str]) -> "list[Service]":
             raise click.ClickException(unknown("service", name, found))
     wanted = {n for n in found if n in names or n.split("-")[0] in names} if names else set(found)
     return [service for name, service in found.items() if name in wanted]
+
+
+def require_kafka() -> None:
+    """Ours or the one named; another lake's or project's broker is not meant by ours."""
+    from lakehouse_assets import settings
+    from lakehouse_assets.services.host import port_owner
+    from lakehouse_assets.services.kafka import Kafka
+
+    kafka, place = Kafka(), settings.kafka_bootstrap()
+    if kafka.answers():
+        return
+    if named := kafka.external():
+        raise click.ClickException(f"Kafka does not answer at LAKEHOUSE_KAFKA={named}.")
+    if kafka.probe():
+        raise click.ClickException(
+            f"The Kafka at {place} is not this lake's: it is {port_owner(settings.port('kafka'))}. "
+            f"If that one is meant, say LAKEHOUSE_KAFKA={place}; else start this lake's own on "
+            "other ports, e.g. LAKEHOUSE_PORT_OFFSET=100 lakehouse up kafka."
+        )
+    raise click.ClickException(
+        "Kafka is not running. Start it with `lakehouse up kafka`, or name yours in LAKEHOUSE_KAFKA"
+    )
 
 
 def confirm(question: str, yes: bool) -> None:

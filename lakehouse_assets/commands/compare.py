@@ -5,10 +5,10 @@ compare by this one measure.
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import NoSuchTableError
@@ -16,7 +16,13 @@ from pyiceberg.exceptions import NoSuchTableError
 from lakehouse_assets import settings
 from lakehouse_assets.sources.oracle import QUARANTINE, Delivered
 
+if TYPE_CHECKING:
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+    from lakehouse_assets.sources.storefront.truth.database import Differences
+
 EXAMPLES = 3
+AT_ONCE = 2_000  # rows
 SHOWN = 600  # characters of a row in an example
 RAW_BOOKKEEPING = ("_commit", "_loaded_at", "_error", "_payload")
 Row = dict[str, Any]
@@ -91,6 +97,26 @@ def against_truth(
     return found
 
 
+def against_shop() -> list[Compared]:
+    """The shop's tables as they are now beside the shop's own, once all was captured."""
+    return [
+        Compared(
+            f"postgres.{told.table}", told.shop.rows, told.lacking, told.twice,
+            told.unexpected + told.other, told.examples, f"equals {table}",
+        )
+        for table, told in beside_shop()
+    ]  # fmt: skip
+
+
+def beside_shop() -> "Iterator[tuple[str, Differences]]":
+    """By our table's name, in what it and the shop's table differ."""
+    from lakehouse_assets.sources.storefront.truth import CURRENT, KEYS
+    from lakehouse_assets.sources.storefront.truth.database import differences
+
+    for name, table in CURRENT.items():
+        yield table, differences(name, _in_order(table, KEYS[table]))
+
+
 def first_records(index: Iterable[Row]) -> dict[str, Key]:
     """Of each entity's id its first record, which does not depend on what came when."""
     firsts: dict[str, Key] = {}
@@ -126,11 +152,23 @@ def compare(name: str, key: tuple[str, ...], have: Iterable[Row], want: Iterable
 
 def rows_of(name: str) -> list[Row]:
     """As pyiceberg reads them; none of a table that was never made."""
-    try:
-        rows: list[Row] = catalog().load_table(name).scan().to_arrow().to_pylist()
-    except NoSuchTableError:
-        return []
+    found = _read(name)
+    rows: list[Row] = found.to_pylist() if found else []
     return rows
+
+
+def _in_order(name: str, key: tuple[str, ...]) -> Iterator[Row]:
+    """By key, and few at a time as Python's objects, which are many times as large."""
+    if found := _read(name):
+        for batch in found.sort_by([(part, "ascending") for part in key]).to_batches(AT_ONCE):
+            yield from batch.to_pylist()
+
+
+def _read(name: str) -> "pa.Table | None":
+    try:
+        return catalog().load_table(name).scan().to_arrow()
+    except NoSuchTableError:
+        return None
 
 
 def catalog() -> SqlCatalog:

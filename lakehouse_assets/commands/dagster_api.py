@@ -1,13 +1,12 @@
 """What is asked of the running Dagster: importing Dagster itself would take two seconds."""
 
-import json
 import time
 from typing import Any
-from urllib.request import Request, urlopen
 
 import click
 
 ANSWER_S = 30
+LAUNCH_S = 180  # a job of all checks is planned by the code server, check by check
 POLL_S = 0.5
 GOING = """{ runsOrError(
     filter: {statuses: [QUEUED, NOT_STARTED, STARTING, STARTED, CANCELING]}, limit: 1
@@ -26,13 +25,16 @@ CHECKS = """{ assetNodes { assetChecksOrError { ... on AssetChecks { checks {
 OVER = ("SUCCESS", "FAILURE", "CANCELED")
 
 
-def ask(query: str, **variables: Any) -> Any:
+def ask(query: str, patience_s: float = ANSWER_S, **variables: Any) -> Any:
+    from lakehouse_assets.services import rest
     from lakehouse_assets.services.dagster import Webserver
+    from lakehouse_assets.services.host import ServiceError
 
-    body = json.dumps({"query": query, "variables": variables}).encode()
-    request = Request(f"{Webserver().url}/graphql", body, {"Content-Type": "application/json"})
-    with urlopen(request, timeout=ANSWER_S) as answer:
-        said = json.load(answer)
+    body = {"query": query, "variables": variables}
+    try:
+        said = rest.ask(f"{Webserver().url}/graphql", "POST", body, patience_s)
+    except ServiceError as error:
+        raise ServiceError(f"Dagster: {error}; see `lakehouse logs dagster`") from error
     if said.get("errors"):
         raise click.ClickException(f"Dagster: {said['errors'][0]['message']}")
     return said["data"]
@@ -51,7 +53,7 @@ def launch(job: str) -> str:
         "jobName": job,
     }  # fmt: skip
     params = {"selector": selector, "runConfigData": "{}", "mode": "default"}
-    found = ask(LAUNCH, params=params)["launchRun"]
+    found = ask(LAUNCH, LAUNCH_S, params=params)["launchRun"]
     if found["__typename"] != "LaunchRunSuccess":
         raise click.ClickException(f"Dagster did not start {job}: {found.get('message', found)}")
     return str(found["run"]["runId"])

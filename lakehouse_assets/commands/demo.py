@@ -3,13 +3,11 @@
 import sys
 import time
 from collections import Counter
-from collections.abc import Container
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import click
 
-from lakehouse_assets.commands import common, dagster_api, glance, live, running
+from lakehouse_assets.commands import awaited, common, dagster_api, glance, live, running
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -33,8 +31,9 @@ CHECKS_S = 300  # for the run that executes every check; an idle machine needs 1
 @click.option("--json", "as_json", is_flag=True, help="One object, on the last line.")
 def demo(events: int, seed: int, keep: bool, as_json: bool) -> None:
     """Start the stack, send a burst of dirty payments and, through their door, a tenth as many
-    webhooks, let the sensors' runs build every table, and compare each with what the generators say
-    it must hold; then execute every check. Exit code 0 only if Kafka holds what was sent, all
+    webhooks, make a small shop in PostgreSQL in which something happens, let the sensors' runs
+    build every table, and compare each with what the generators say it must hold, and the shop's
+    with PostgreSQL; then execute every check. Exit code 0 only if Kafka holds what was sent, all
     tables are equal and no check failed.
 
     At the end it stops what it started (--keep: not); the data stays for `lakehouse up`.
@@ -78,6 +77,7 @@ def _run(
 
     from lakehouse_assets.commands import burst, readback
     from lakehouse_assets.sources import payments
+    from lakehouse_assets.sources.storefront.captured import wait_until_captured
     from lakehouse_assets.sources.webhooks.vendors import TOPICS
 
     *groups, generators = common.services()
@@ -94,7 +94,12 @@ def _run(
         before, sent = readback.ends([*payments.TOPICS, *TOPICS]), readback.Sent()
         burst.send_payments(console, events, seed, sent)
         rest.result()
-    posted = burst.send_webhooks(console, events // A_REQUEST, seed)
+    count = events // A_REQUEST
+    begin = burst.webhooks_begin(count)
+    burst.make_shop(console, seed, count, begin)
+    posted = burst.send_webhooks(console, count, seed, begin)
+    with console.status("waiting until the shop's changes are captured"):
+        wait_until_captured()
     _wait(console)
     return _judge(console, before, sent, posted)
 
@@ -106,6 +111,7 @@ def _judge(
     from lakehouse_assets.commands import burst, compare, readback
     from lakehouse_assets.sources import payments
     from lakehouse_assets.sources.payments import truth as of_payments
+    from lakehouse_assets.sources.storefront import truth as of_shop
     from lakehouse_assets.sources.webhooks import truth as of_webhooks
     from lakehouse_assets.sources.webhooks.vendors import TOPICS
 
@@ -118,6 +124,9 @@ def _judge(
         found += burst.as_posted(posted, readback.since(delivered, before))
         found += compare.against_truth(of_payments, records, status.update)
         found += compare.against_truth(of_webhooks, delivered, status.update)
+        captured = readback.read_back(of_shop.TOPICS)
+        found += compare.against_truth(of_shop, captured, status.update)
+        found += compare.against_shop()
         status.update("executing every check")
         ended = dagster_api.finished(run, CHECKS_S)
     verdicts = dagster_api.verdicts(run)
@@ -152,10 +161,12 @@ def _waiting_for() -> str:
     found, known = glance.glances(), common.tables()
     missing = [name for name in known if name not in found or not found[name].progress]
     if missing:
-        expected = to_be_made(known.keys() - missing)
+        expected = awaited.to_be_made(known.keys() - missing)
         missing = [name for name in missing if name in expected]
     if missing:
         return f"{missing[0]} to be made"
+    if unheard := awaited.unheard(found):
+        return f"{unheard} to hear of a new parent"
     if held := [g.name for g in found.values() if g.held]:
         raise click.ClickException(f"a batch of {held[0]} is held; `lakehouse status` says more")
     if lost := [g for g in found.values() if "accept-gap" in g.note]:
@@ -164,34 +175,6 @@ def _waiting_for() -> str:
     if lagging := unsure + [g for g in found.values() if g.lag or g.behind]:
         return f"{lagging[0].name} to catch up {lagging[0].note}".strip()
     return "the last run to end" if dagster_api.runs_going() else ""
-
-
-def to_be_made(made: Container[str]) -> set[str]:
-    """The tables worth waiting for: not a raw table whose topic holds nothing or does not exist,
-    nor what is made only of such tables, or of another source's.
-    """
-    expected, groups = set[str](), set[str]()
-    for name, table in common.tables().items():  # parents before children
-        ours = {p.name for p in table.parents.values() if table.group in (p.group, "metadata")}
-        if (
-            name in made
-            or table.source
-            or expected & ours
-            or (table.daily and table.group in groups)
-            or (table.topic and _has_records(table.topic))
-        ):
-            expected.add(name)
-            groups.add(table.group)
-    return expected
-
-
-def _has_records(topic: str) -> bool:
-    from lakehouse_assets.topics.kafka import Kafka, NoTopic
-
-    with suppress(NoTopic):
-        found = Kafka().topic(topic)
-        return found.latest != found.earliest
-    return False
 
 
 def _compared(

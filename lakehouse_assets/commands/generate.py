@@ -2,9 +2,11 @@
 """
 
 import importlib
+import importlib.util
 import os
 import re
 import sys
+from collections.abc import Sequence
 
 import click
 
@@ -16,7 +18,9 @@ TOPIC = re.compile(r"[A-Za-z0-9._-]{1,249}")  # what Kafka takes for a name
 
 
 def _usual_dirt(source: str) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
-    """The kinds' rates, and those of each topic."""
+    """The kinds' rates, and those of each topic; some sources have none."""
+    if importlib.util.find_spec(f"lakehouse_assets.sources.{source}.dirt") is None:
+        return {}, {}
     dirt = importlib.import_module(f"lakehouse_assets.sources.{source}.dirt")
     return dirt.Dirt().rates(), dirt.KINDS
 
@@ -26,8 +30,10 @@ class _WithKinds(click.Command):
 
     def format_epilog(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         for source in SOURCES:
+            rates, _ = _usual_dirt(source)
+            if not rates:
+                continue
             with formatter.section(f"Kinds of dirt in {source}, and their default rates"):
-                rates, _ = _usual_dirt(source)
                 formatter.write_dl([(kind, f"{rate:g}") for kind, rate in rates.items()])
 
 
@@ -35,11 +41,13 @@ class _WithKinds(click.Command):
 @click.argument("source", type=click.Choice(SOURCES))
 @click.option("--only", multiple=True, metavar="FEED",
               help="Send these alone, e.g. --only refunds; repeatable.")  # fmt: skip
-@click.option("--count", type=click.IntRange(0), help="Records to send; default: without end.")
+@click.option("--count", type=click.IntRange(0),
+              help="Records to send, or transactions; default: without end.")  # fmt: skip
 @click.option(
     "--rate",
     type=click.FloatRange(0),
-    help="Charges, or webhooks of all vendors, a second; 0: as fast as can be.",
+    help="Charges, webhooks of all vendors, or the shop's transactions, a second; 0: as fast as"
+    " can be.",
 )
 @click.option("--seed", type=int, help="Other seed, other events.")
 @click.option(
@@ -58,18 +66,17 @@ def generate(
     dirt: tuple[str, ...],
     background: bool,
 ) -> None:
-    """Send a SOURCE's events, payments to Kafka and webhooks to their door, until Ctrl-C or --count
-    of them.
+    """Send a SOURCE's events, payments to Kafka and webhooks to their door, or let things happen in
+    the storefront's database, until Ctrl-C or --count of them.
     """
-    try:
-        read_rates(dirt, *_usual_dirt(source))
-    except ValueError as error:
-        raise click.ClickException(str(error)) from None
-    _require_door() if source == "webhooks" else _require_kafka()
+    _check_dirt(source, dirt)
+    NEEDED[source]()
     given = {"--count": count, "--rate": rate, "--seed": seed}
     args = [f"{name}={value}" for name, value in given.items() if value is not None]
     args += [f"--dirt={one}" for one in dirt]
     for feed in only:
+        if not feeds(source):
+            raise click.ClickException(f"{source} has no feeds: it is sent whole, without --only.")
         if feed not in feeds(source):
             raise click.ClickException(common.unknown(f"feed of {source}", feed, feeds(source)))
     if not background:
@@ -77,6 +84,16 @@ def generate(
         os.execv(sys.executable, Generator(source, args).command())
     for feed in only or ("",):
         _begin(Generator(source, args, feed))
+
+
+def _check_dirt(source: str, dirt: Sequence[str]) -> None:
+    rates, kinds = _usual_dirt(source)
+    if dirt and not rates:
+        raise click.ClickException(f"There is no dirt in {source}: its database takes none.")
+    try:
+        read_rates(dirt, rates, kinds)
+    except ValueError as error:
+        raise click.ClickException(str(error)) from None
 
 
 def _begin(generator: Generator) -> None:
@@ -105,7 +122,7 @@ def topic(name: str | None, partitions: int) -> None:
     """Make the Kafka topic NAME, for a raw table to read. Without a name: the topics there are."""
     from lakehouse_assets.sources.produce import ensure_topic, topics
 
-    _require_kafka()
+    common.require_kafka()
     known = topics()
     if name is None:
         for each, count in known.items():
@@ -119,28 +136,6 @@ def topic(name: str | None, partitions: int) -> None:
         click.echo(f"{name} made, with {partitions} partitions.")
 
 
-def _require_kafka() -> None:
-    """Ours or the one named; another lake's or project's broker must not get dirty charges."""
-    from lakehouse_assets import settings
-    from lakehouse_assets.services.host import port_owner
-    from lakehouse_assets.services.kafka import Kafka
-
-    kafka, place = Kafka(), settings.kafka_bootstrap()
-    if kafka.answers():
-        return
-    if named := kafka.external():
-        raise click.ClickException(f"Kafka does not answer at LAKEHOUSE_KAFKA={named}.")
-    if kafka.probe():
-        raise click.ClickException(
-            f"The Kafka at {place} is not this lake's: it is {port_owner(settings.port('kafka'))}. "
-            f"If events shall go there, say LAKEHOUSE_KAFKA={place}; else start this lake's own on "
-            "other ports, e.g. LAKEHOUSE_PORT_OFFSET=100 lakehouse up kafka."
-        )
-    raise click.ClickException(
-        "Kafka is not running. Start it with `lakehouse up kafka`, or name yours in LAKEHOUSE_KAFKA"
-    )
-
-
 def _require_door() -> None:
     """Which alone knows whether Kafka is there, and says so."""
     from lakehouse_assets.services.webhooks import Webhooks
@@ -152,4 +147,21 @@ def _require_door() -> None:
         )
 
 
+def _require_postgres() -> None:
+    from lakehouse_assets import settings
+    from lakehouse_assets.services.postgres import Postgres
+
+    if (postgres := Postgres()).probe():
+        return
+    if named := postgres.external():
+        raise click.ClickException(f"No PostgreSQL answers at LAKEHOUSE_POSTGRES={named}.")
+    raise click.ClickException(
+        f"No PostgreSQL answers on port {settings.port('postgres')}. Start it with `lakehouse up"
+        " postgres`, or name yours in LAKEHOUSE_POSTGRES."
+    )
+
+
+NEEDED = {  # who takes what a source sends
+    "payments": common.require_kafka, "webhooks": _require_door, "storefront": _require_postgres,
+}  # fmt: skip
 COMMANDS = (generate, topic)

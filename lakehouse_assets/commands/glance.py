@@ -10,10 +10,13 @@ import os
 import sqlite3
 import time
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote, urlsplit
 
 from lakehouse_assets import settings
+
+if TYPE_CHECKING:
+    from lakehouse_assets.topics.kafka import Topic
 
 STAMP, TALLY, HOLD = "lake", "lake.tally", "lake.held"  # as in lake/catalog.py; a test compares
 MEASURED = ("raw", "staging")  # layers whose failing rules are warnings
@@ -159,7 +162,8 @@ def _checks(table: Glance) -> dict[str, int]:
 
 
 def _behind(table: Glance, tables: dict[str, Glance]) -> int:
-    pairs = [(tables[p], taken) for p, taken in table.progress.items() if p in tables]
+    """Batches of its parents; of those that it does not read (-1) none."""
+    pairs = [(tables[p], t) for p, t in table.progress.items() if p in tables and t[0] >= 0]
     return sum(
         parent.commit - (commit if parent.epoch == epoch else 0)
         for parent, (commit, epoch) in pairs
@@ -175,9 +179,22 @@ def _lag(progress: dict[str, Any]) -> tuple[int | None, str]:
         return None, "Kafka does not answer"
     except NoTopic:
         return None, "its topic is gone: make it again, then lakehouse accept-gap"
-    taken = {int(p): offset for p, offset in progress["next"].items()}
-    if topic.id != progress["topic_id"]:
-        return None, "its topic was created anew: lakehouse accept-gap"
-    if any(taken.get(p, 0) < first for p, first in topic.earliest.items()):
-        return None, "Kafka dropped unread records: lakehouse accept-gap"
+    if note := gap_in(progress, topic):
+        return None, note
+    taken = taken_of(progress)
     return sum(max(0, end - taken.get(p, 0)) for p, end in topic.latest.items()), ""
+
+
+def gap_in(progress: dict[str, Any], topic: "Topic") -> str:
+    """What keeps a raw table from going on; '' if nothing does."""
+    if topic.id != progress["topic_id"]:
+        return "its topic was created anew: lakehouse accept-gap"
+    taken = taken_of(progress)
+    if any(taken.get(p, 0) < first for p, first in topic.earliest.items()):
+        return "Kafka dropped unread records: lakehouse accept-gap"
+    return ""
+
+
+def taken_of(progress: dict[str, Any]) -> dict[int, int]:
+    """By partition the offset that a raw table reads next."""
+    return {int(p): offset for p, offset in progress["next"].items()}

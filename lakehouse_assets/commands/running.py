@@ -85,10 +85,10 @@ def _raise_first(futures: "Sequence[Future[bool]] | Sequence[Future[None]]") -> 
 
 def _dependants_first(services: "Sequence[Service]") -> "list[list[Service]]":
     """A run that is cut off should still find Kafka and Spark, so that it can say why it ended."""
-    ranks: list[list[Service]] = [[], [], []]
+    before = {"generate": 0, "dagster": 1, "webhooks": 1, "shop": 1, "capture": 1, "connect": 2}
+    ranks: list[list[Service]] = [[], [], [], []]
     for service in services:
-        kind = service.name.split("-")[0]
-        ranks[{"generate": 0, "dagster": 1, "webhooks": 1}.get(kind, 2)].append(service)
+        ranks[before.get(service.name.split("-")[0], 3)].append(service)
     return [rank for rank in ranks if rank]
 
 

@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 # All that `wipe` deletes; never the whole folder, which may have been pointed at something else.
 DATA = (
-    "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "kafka",
-    "spark", "dagster", "webhooks", "generate-*", "logs", "first_hour", "secrets.env", "run",
+    "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "landing",
+    "kafka", "spark", "dagster", "webhooks", "postgres", "registry", "connect", "capture", "shop",
+    "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
 TAIL_BYTES = 200_000
 FOLLOW_S = 0.3
@@ -97,7 +98,7 @@ def wipe(yes: bool) -> None:
         else:
             path.unlink(missing_ok=True)
     console.print(f"deleted the data in {home}; the jars stay", soft_wrap=True)
-    for place in (settings.warehouse(), settings.catalog_uri()):
+    for place in (settings.warehouse(), settings.landing(), settings.catalog_uri()):
         file = place.removeprefix(settings.SQLITE).split("?")[0]
         if "://" in file or Path(file).exists():
             told = settings.without_password(place)
@@ -174,7 +175,7 @@ def _more(title: str, path: Path, place: int, named: bool) -> int:
 
 def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service]], bool]":
     """What to start, group by group, and whether to stay and watch."""
-    from lakehouse_assets.services.generator import SOURCES, Generator
+    from lakehouse_assets.services.generator import NEEDS, SOURCES, Generator
 
     everything = common.services()
     known = [s.name for group in everything for s in group]
@@ -188,8 +189,8 @@ def _wanted(names: Sequence[str], no_generate: bool) -> "tuple[list[list[Service
         # Where feeds run already that were begun apart, all of them would be some of them twice.
         alone = [g for g in whole if all(t.status().state == "stopped" for t in g.twins())]
         others = {s.name for group in everything[:-1] for s in group if not s.is_optional}
-        # A door that is named like a source is that source's.
-        named = {g.name for g in alone} | {*names} | {*sources} | others
+        needed = {name for source in sources for name in NEEDS.get(source, ())}
+        named = {g.name for g in alone} | {*names} | needed | others
     else:
         named = {s.name for s in common.chosen(names)}
     return [[s for s in group if s.name in named] for group in everything], bool(sources)
@@ -205,6 +206,10 @@ def _tell(console: "Console", names: list[str]) -> None:
         "spark": ("Spark UI", f"http://{HOST}:{port('spark_ui')}"),
         "kafka": ("Kafka", settings.kafka_bootstrap()),
         "webhooks": ("Webhooks", f"http://{HOST}:{port('webhooks')}/docs"),
+        "shop": ("Shop", f"http://{HOST}:{port('shop')}/docs"),
+        "postgres": ("Postgres", f"{HOST}:{port('postgres')}"),
+        "registry": ("Schemas", f"http://{HOST}:{port('registry')}"),
+        "connect": ("Connect", f"http://{HOST}:{port('connect')}"),
     }
     for name, (title, place) in places.items():
         if name in names:

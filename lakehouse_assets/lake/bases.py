@@ -12,9 +12,10 @@ class RawTable(Table):
 
     Every field is nullable: raw keeps every record, good or bad, and only measures. Fields that
     `also` names may be there and have no column: then all of the record is kept as it came. None:
-    any other field may be there.
+    any other field may be there. `codec`: json, or avro by a schema registry.
     """
 
+    codec: ClassVar[str] = "json"
     also: ClassVar[tuple[str, ...] | None] = ()
     kafka_partition = column("int", "Kafka partition the record came from.", key=True)
     kafka_offset = column("bigint", "Its offset there.", key=True)

@@ -32,8 +32,9 @@ TALLY = "lake.tally"  # the table property with the newest batches' counts
 HOLD = "lake.held"  # the table property with the held batch: branch, since, why
 CARE = "lake.care"  # the table property with what maintenance did last
 # Until metadata.check_history has told of them: what the sensor leaves untold (sensors.UNTOLD), the
-# run that goes over it and the run that tells, of advance.BATCHES commits each. One: up to 1.2 kB.
+# run that goes over it and the run that tells, of advance.BATCHES commits each. One: up to 1.5 kB.
 TALLIES_KEPT = 75
+COMPACT = (",", ":")  # JSON without spaces
 COMMIT_ATTEMPTS = 8
 
 
@@ -162,9 +163,9 @@ class Catalog:
             if main != head.snapshot_id or branch not in refs:
                 raise MainMoved(head.name)
             ours = refs[branch].snapshot_id
-            tallies = json.dumps([tally, *head.tallies][:TALLIES_KEPT])
+            kept = [tally, *head.tallies][:TALLIES_KEPT]
             with suppress(CommitFailedException), table.transaction() as tx:
-                tx.set_properties({TALLY: tallies})
+                tx.set_properties({TALLY: json.dumps(kept, separators=COMPACT)})
                 tx.remove_properties(*{HOLD} & table.properties.keys())
                 with ManageSnapshots(tx) as manage:
                     manage.set_current_snapshot(snapshot_id=ours)

@@ -120,7 +120,7 @@ def append_only() -> Scope:
 class Layout:
     """How the rows lie in files, and which of them news upstream can touch."""
 
-    partitioned_by: str = ""  # "", "column", "hours(column)" or "days(column)"
+    partitioned_by: str = ""  # "", "column", or "hours(…)", "days(…)", "months(…)" of one
     scope: Scope = Scope("all")
     unique_text: tuple[str, ...] = ()  # columns whose values seldom repeat: no dictionary is tried
 

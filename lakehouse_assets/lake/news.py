@@ -71,8 +71,13 @@ class News:
         return bool(pin.stamp.epoch != epoch)
 
     def stamp(self, hour: str = "") -> Stamp:
-        """What the table's next batch says of itself: read up to the pins, by the code of now."""
-        progress = {n: [h.stamp.commit, h.stamp.epoch] for n, h in self.pins.items()}
+        """What the table's next batch says of itself: read up to the pins, by the code of now. Of
+        what is not read, of which only a rebuild matters, no batch is the newest: -1.
+        """
+        read = {parent.name for parent in self.table.parents.values()}
+        progress = {
+            n: [h.stamp.commit if n in read else -1, h.stamp.epoch] for n, h in self.pins.items()
+        }
         return scope.next_stamp(
             self.head.stamp, progress=progress, code=self.table.code_version(), run=self.lake.run,
             hour=hour,
@@ -113,8 +118,11 @@ class News:
         if consumed not in batches:
             return None
         snapshot = batches[consumed].snapshot_id
-        old = self.lake.at(replace(pin, snapshot_id=snapshot, older_schema=True)).alias("old")
-        now = self.frame(parent).select(*parent.contract.key(), COMMIT).alias("now")
+        known = self.spans(parent)
+        where = scope.within(*known) if known else "true"
+        before = self.lake.at(replace(pin, snapshot_id=snapshot, older_schema=True))
+        old = before.where(where).alias("old")
+        now = self.frame(parent).where(where).select(*parent.contract.key(), COMMIT).alias("now")
         same = [F.col(f"old.{k}").eqNullSafe(F.col(f"now.{k}")) for k in parent.contract.key()]
         joined = old.join(now, same, how="left")
         return joined.where(f"coalesce(now.{COMMIT} > {consumed}, true)").select("old.*")

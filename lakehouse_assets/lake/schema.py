@@ -10,7 +10,7 @@ from pyiceberg.partitioning import PartitionField, PartitionSpec
 from pyiceberg.schema import Schema
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.update.schema import UpdateSchema
-from pyiceberg.transforms import DayTransform, HourTransform, IdentityTransform
+from pyiceberg.transforms import DayTransform, HourTransform, IdentityTransform, MonthTransform
 from pyiceberg.types import (
     BinaryType,
     BooleanType,
@@ -40,7 +40,7 @@ PRIMITIVES: dict[str, type[IcebergType]] = {
     "timestamp": TimestamptzType,
     "binary": BinaryType,
 }
-TRANSFORMS = {"days": DayTransform, "hours": HourTransform}
+TRANSFORMS = {"months": MonthTransform, "days": DayTransform, "hours": HourTransform}
 
 
 class SchemaRefused(Exception):
@@ -97,7 +97,7 @@ def partition_spec(contract: type[Table], schema: Schema) -> PartitionSpec:
     text = contract.layout.partitioned_by
     if not text:
         return PartitionSpec()
-    match = re.fullmatch(r"(days|hours)\((\w+)\)", text)
+    match = re.fullmatch(r"(months|days|hours)\((\w+)\)", text)
     column, transform = (match[2], TRANSFORMS[match[1]]()) if match else (text, IdentityTransform())
     name = f"{column}_{match[1].removesuffix('s')}" if match else column
     return PartitionSpec(PartitionField(schema.find_field(column).field_id, 1000, transform, name))

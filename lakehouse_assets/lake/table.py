@@ -9,6 +9,7 @@ import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -144,7 +145,8 @@ def discover(packages: Iterable[ModuleType]) -> dict[str, LakeTable]:
     for package in packages:
         for module in sorted(m.name for m in pkgutil.iter_modules(package.__path__)):
             members = vars(importlib.import_module(f"{package.__name__}.{module}")).values()
-            for table in members:
+            several = [one.values() for one in members if isinstance(one, dict)]
+            for table in chain(members, *several):
                 if isinstance(table, LakeTable) and table.contract.__module__.endswith(module):
                     found[table.name] = table
     return dict(sorted(found.items(), key=lambda item: (_depth(item[1]), item[0])))

@@ -19,6 +19,9 @@ from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.services.host import ServiceError
+from lakehouse_assets.topics import registry
+from lakehouse_assets.topics.avro import matched
 from lakehouse_assets.topics.kafka import HOUR, Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.topics.parse import raw_contract, strange
 from lakehouse_assets.topics.position import RecordsLost, position, topic_of
@@ -87,9 +90,20 @@ def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
     return not rows, {"records": rows, "fields": shown, "next step": step}
 
 
+def agrees_with_the_registry(lake: Lake, table: LakeTable, head: Head) -> Finding:
+    """The newest schema that the source registered tells what the contract does."""
+    for newest in registry.versions(table.topic)[:1]:
+        it = matched(newest, raw_contract(table).fields())
+        odd = {"unknown": it.unknown, "missing": it.missing, "of another type": it.wrong}
+        step = "bring the contract up to the source, then `lakehouse quarantine replay`"
+        told = {what: ", ".join(paths) for what, paths in odd.items() if paths}
+        return not told, told | ({"next step": step} if told else {"schema": newest.id})
+    return True, {"note": "nobody has registered a schema"}
+
+
 def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
     """Every raw record is staged, a duplicate or older version, refused, or did not parse; where
-    only some are staged here, every one of those.
+    only some are staged here, every one of those. One record may make several rows.
     """
     ((arg, raw),) = table.parents.items()
     consumed = int(head.stamp.progress.get(raw.name, (0, 0))[0])
@@ -104,9 +118,9 @@ def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
         "staged": head.rows,
     }
     keys = accepted.select(*table.contract.key()).distinct().count()
-    good = made.count()
+    good, records = made.count(), made.select("_record").distinct().count()
     found["duplicates and older versions"] = good - found["refused"] - keys
-    complete = found["raw"] == found["did not parse"] + good and keys == head.rows
+    complete = found["raw"] == found["did not parse"] + records and keys == head.rows
     return complete, found | {"distinct keys accepted": keys}
 
 
@@ -144,7 +158,7 @@ def found(look: Look, lake: Lake, table: LakeTable) -> Finding:
         if error.getCondition() != "TABLE_OR_VIEW_NOT_FOUND":
             raise
         return True, {"note": "a table that it is compared with has no data yet"}
-    except (RecordsLost, KafkaDown) as trouble:
+    except (RecordsLost, KafkaDown, ServiceError) as trouble:
         return False, {"why": str(trouble)}
 
 
@@ -152,7 +166,10 @@ def looks_of(table: LakeTable) -> list[Look]:
     plain: list[Find] = []
     if table.topic:
         plain = [is_fresh, volume_is_usual]
-        plain += [has_no_unknown_fields] if raw_contract(table).also is not None else []
+        if raw_contract(table).codec == "avro":
+            plain += [agrees_with_the_registry]
+        elif raw_contract(table).also is not None:
+            plain += [has_no_unknown_fields]
     elif table.hourly:
         plain = [reconciles_with_raw]
     return [

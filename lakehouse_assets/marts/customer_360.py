@@ -1,12 +1,14 @@
 """marts.customer_360: one row per entity, with all that is known of the person.
 
 The page that support, sales and fraud look at: how they are called and reached, under which ids the
-systems know them, what they ordered and paid, and what the payments system knows of the same
-mailboxes. Of names the one in the newest record stands; mailboxes and numbers are all there.
+systems know them, what they ordered and paid, what they bought in the web shop (`storefront_…`),
+and what the payments system knows of the same mailboxes, but for those of roles and those on too
+many records to tell a person, which would count for all who have them. Of names the one in the
+newest record stands; mailboxes and numbers are all there.
 
 `lifecycle_stage` is what HubSpot says of them; of whom it says nothing it is `customer` if they
-ordered, else `lead`. What the payments system tells comes by itself when payments change, some
-minutes later. Nothing is summed over people.
+ordered, wherever, else `lead`. What the web shop and the payments system tell comes by itself when
+these change, some minutes later. Nothing is summed over people, nor over shops.
 """
 
 from pyspark.sql import Column, DataFrame
@@ -14,10 +16,12 @@ from pyspark.sql import functions as F
 
 from lakehouse_assets.analytics.customer_metrics import BANDS, SUM, customer_metrics
 from lakehouse_assets.analytics.payer_days import payer_days
+from lakehouse_assets.analytics.storefront_customer_metrics import storefront_customer_metrics
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
-from lakehouse_assets.semantic.contact import personal
+from lakehouse_assets.semantic.blocking_index import blocking_index
 from lakehouse_assets.semantic.entity_index import SOURCES, entity_index
+from lakehouse_assets.semantic.matching import too_many
 from lakehouse_assets.staging.stg_hubspot_contacts import stg_hubspot_contacts
 
 METRICS = (
@@ -26,6 +30,7 @@ METRICS = (
     "payments_failed", "churn_band",
 )  # fmt: skip
 PAID = ("provider_charges", "provider_succeeded", "provider_failed")
+BOUGHT = ("segment", "currency", "orders", "first_order_at", "last_order_at", "net_amount")
 
 
 class Customer360(Table):
@@ -37,9 +42,10 @@ class Customer360(Table):
     shopify_ids = column("array<string>", "Shopify's ids of them, sorted.")
     stripe_ids = column("array<string>", "Stripe's.")
     hubspot_ids = column("array<string>", "HubSpot's.")
+    storefront_ids = column("array<string>", "The web shop's.")
     lifecycle_stage = column("string", "lead, opportunity, customer, …")
     currency = column("string", "In which they ordered most; of the amounts.", nullable=True)
-    orders = column("bigint", "Orders in any currency.", ge=0)
+    orders = column("bigint", "Shopify's orders, in any currency.", ge=0)
     first_order_at = column("timestamp", "The first, UTC.", nullable=True)
     last_order_at = column("timestamp", "The last, UTC.", nullable=True)
     gross_amount = column(SUM, "What the orders came to, in `currency`.", ge=0)
@@ -50,6 +56,12 @@ class Customer360(Table):
     payments_succeeded = column("bigint", "Stripe's charges that went through.", ge=0)
     payments_failed = column("bigint", "Those that did not.", ge=0)
     churn_band = column("string", "low, medium or high.", isin=BANDS, nullable=True)
+    storefront_segment = column("string", "What the web shop takes them for.", nullable=True)
+    storefront_currency = column("string", "In which they ordered most there.", nullable=True)
+    storefront_orders = column("bigint", "Orders there, in any currency.", ge=0)
+    storefront_first_order_at = column("timestamp", "The first there, UTC.", nullable=True)
+    storefront_last_order_at = column("timestamp", "The last there, UTC.", nullable=True)
+    storefront_net_amount = column(SUM, "What they brought, in `storefront_currency`.", ge=0)
     provider_charges = column("bigint", "What the payments system has of their mailboxes.", ge=0)
     provider_succeeded = column("bigint", "Those of them that went through.", ge=0)
     provider_failed = column("bigint", "Those that did not.", ge=0)
@@ -62,8 +74,9 @@ class Customer360(Table):
 
 
 def transform(
-    entities: DataFrame, contacts: DataFrame, metrics: DataFrame, payers: DataFrame
-) -> DataFrame:
+    entities: DataFrame, contacts: DataFrame, metrics: DataFrame, payers: DataFrame,
+    shop: DataFrame, blocks: DataFrame,
+) -> DataFrame:  # fmt: skip
     people = entities.groupBy("entity_id").agg(
         _newest("full_name", "source, source_id").alias("full_name"),
         _all("email_normalized").alias("emails"),
@@ -74,17 +87,23 @@ def transform(
     )  # fmt: skip
     told = people.join(_known_to_hubspot(entities, contacts), "entity_id", how="left")
     told = told.join(metrics.select("entity_id", *METRICS), "entity_id", how="left")
-    told = told.join(_charged(entities, payers), "entity_id", how="left")
-    zero = {c: F.coalesce(c, F.lit(0)) for c in ("orders", "payments_succeeded", "payments_failed",
-                                                 *PAID)}  # fmt: skip
-    sums = {c: F.coalesce(c, F.lit(0)).cast(SUM)
-            for c in ("gross_amount", "refunded_amount", "net_amount")}  # fmt: skip
+    told = told.join(_charged(blocks, payers), "entity_id", how="left")
+    bought = [F.col(name).alias(f"storefront_{name}") for name in BOUGHT]
+    told = told.join(shop.select("entity_id", *bought), "entity_id", how="left")
+    zero = {c: F.coalesce(c, F.lit(0)) for c in (
+        "orders", "payments_succeeded", "payments_failed", "storefront_orders", *PAID
+    )}  # fmt: skip
+    sums = {c: F.coalesce(c, F.lit(0)).cast(SUM) for c in (
+        "gross_amount", "refunded_amount", "net_amount", "storefront_net_amount"
+    )}  # fmt: skip
     others = {
         "companies": F.coalesce("companies", F.expr("cast(array() as array<string>)")),
         "lifecycle_stage": F.expr(
-            "coalesce(stage, if(coalesce(orders, 0) > 0, 'customer', 'lead'))"
+            "coalesce(stage, if(greatest(orders, storefront_orders) > 0, 'customer', 'lead'))"
         ),
-        "last_activity_at": F.greatest("updated_at", "last_order_at", "last_charge_at"),
+        "last_activity_at": F.greatest(
+            "updated_at", "last_order_at", "last_charge_at", "storefront_last_order_at"
+        ),
     }
     return told.withColumns(others | zero | sums).select(*Customer360.columns)
 
@@ -111,10 +130,12 @@ def _known_to_hubspot(entities: DataFrame, contacts: DataFrame) -> DataFrame:
     )
 
 
-def _charged(entities: DataFrame, payers: DataFrame) -> DataFrame:
-    """By mailboxes of their own: a role's would count for all who have it."""
-    own_mail = entities.withColumn("email_normalized", F.expr(personal("email_normalized")))
-    theirs = own_mail.groupBy("entity_id", "email_normalized").agg(F.count(F.lit(1)))
+def _charged(blocks: DataFrame, payers: DataFrame) -> DataFrame:
+    """By mailboxes of their own."""
+    own_mail = blocks.where(f"key_type = 'email' and not {too_many('block_size')}")
+    theirs = own_mail.groupBy("entity_id", F.col("blocking_key").alias("email_normalized")).agg(
+        F.count(F.lit(1))
+    )
     own = payers.join(theirs, "email_normalized", how="inner")
     sums = zip(("charges", "succeeded", "failed"), PAID, strict=True)
     return own.groupBy("entity_id").agg(
@@ -126,7 +147,7 @@ def _charged(entities: DataFrame, payers: DataFrame) -> DataFrame:
 
 def mentions(parent: str, news: DataFrame, parents: dict[str, DataFrame]) -> DataFrame:
     """The entities in the news, or those whose contacts or mailboxes they are about."""
-    if parent in ("entities", "metrics"):
+    if parent in ("entities", "metrics", "shop", "blocks"):
         return news.select("entity_id")
     if parent == "contacts":
         theirs = F.expr("source = 'hubspot' and source_id = contact_id")
@@ -145,4 +166,6 @@ customer_360 = table_asset(
     contacts=stg_hubspot_contacts,
     metrics=customer_metrics,
     payers=payer_days,
+    shop=storefront_customer_metrics,
+    blocks=blocking_index,
 )

@@ -83,7 +83,7 @@ def to_asset(
     )
     def run(context: dg.AssetExecutionContext, lake: LakeResource) -> Iterator[Result]:
         wanted = sorted(k.name for k in context.selected_asset_check_keys)
-        hours_wanted = _hours_wanted(context) if table.hourly else []
+        hours_wanted = hours_of_run(context) if table.hourly else []
         with report.plainly():
             if context.selected_asset_keys:
                 yield from _materialize(context, lake, table, tables, hours_wanted, wanted)
@@ -163,7 +163,7 @@ def _of_run(
     keys = context.job_def.asset_layer.executable_asset_keys
     mine = [t for t in tables.values() if asset_key(t.name) in keys]
     mine = [t for t in mine if steps is None or _step(t) in steps]
-    hours_wanted, by_hand = _hours_wanted(context), NEWS not in context.run.tags
+    hours_wanted, by_hand = hours_of_run(context), NEWS not in context.run.tags
 
     def make(lake: Lake, table: LakeTable) -> Outcome:
         return _made(lake, table, hours_wanted if table.hourly else [], by_hand)
@@ -171,7 +171,7 @@ def _of_run(
     return mine, make
 
 
-def _hours_wanted(context: dg.AssetExecutionContext) -> list[datetime]:
+def hours_of_run(context: dg.AssetExecutionContext) -> list[datetime]:
     """Those of the run, whichever of its steps asks."""
     keys: Sequence[str] = []
     if context.has_partition_key_range:

@@ -26,7 +26,7 @@ from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.orchestration import runs
 from lakehouse_assets.orchestration.asset import riding
-from lakehouse_assets.orchestration.names import HELD, METADATA, NEWS, asset_key
+from lakehouse_assets.orchestration.names import HELD, METADATA, NEWS, Beside, asset_key
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets.topics.kafka import Kafka, KafkaDown, NoTopic, hour_of, now
 from lakehouse_assets.topics.position import RecordsLost, first_open_hour, position, topic_of
@@ -46,6 +46,7 @@ class Source:
     raw: list[LakeTable]
     derived: list[LakeTable]  # parents before children
     about: list[LakeTable]  # the lake's tables about itself, which have no parents: always last
+    beside: list[Beside]
 
     @property
     def tables(self) -> list[LakeTable]:
@@ -71,12 +72,13 @@ class Look:
     lost: dict[str, str] = field(default_factory=dict)  # raw table -> which records Kafka dropped
     absent: list[str] = field(default_factory=list)  # topics to which nothing was ever sent
     notes: list[str] = field(default_factory=list)  # what keeps a table back, and the way out
+    beside: list[dg.AssetKey] = field(default_factory=list)  # what is due outside the tables
 
 
-def sources(tables: dict[str, LakeTable]) -> list[Source]:
+def sources(tables: dict[str, LakeTable], *beside: Beside) -> list[Source]:
     """The groups of the raw tables, each with its share of the lake."""
     groups = sorted({t.group for t in tables.values() if t.topic})
-    return [_source(group, tables) for group in groups]
+    return [_source(group, tables, beside) for group in groups]
 
 
 def look(source: Source) -> Look:
@@ -101,21 +103,24 @@ def look(source: Source) -> Look:
             found.tables.append(table)
     if any(t.layer != METADATA for t in found.tables):
         found.tables = [t for t in found.tables if t.layer != METADATA or _is_due(t, heads)]
-    if found.hour is None and any(t.hourly for t in found.tables):
+    come = {t.name for t in found.tables}
+    found.beside = [b.key for b in source.beside if b.is_due(heads[b.of], b.of in come)]
+    if found.hour is None and (found.beside or any(t.hourly for t in found.tables)):
         found.hour = _last_hour(heads, source)
     return found
 
 
-def source_sensors(tables: dict[str, LakeTable]) -> list[dg.SensorDefinition]:
-    return [_sensor(source) for source in sources(tables)]
+def source_sensors(tables: dict[str, LakeTable], *beside: Beside) -> list[dg.SensorDefinition]:
+    return [_sensor(source) for source in sources(tables, *beside)]
 
 
 def _sensor(source: Source) -> dg.SensorDefinition:
     topics = ", ".join(f"`{t.topic}`" for t in source.raw)
+    keys = [*[asset_key(t.name) for t in source.tables], *[b.key for b in source.beside]]
 
     @dg.sensor(
         name=f"{source.group}_news",
-        asset_selection=dg.AssetSelection.assets(*[asset_key(t.name) for t in source.tables]),
+        asset_selection=dg.AssetSelection.assets(*keys),
         default_status=dg.DefaultSensorStatus.RUNNING,
         minimum_interval_seconds=TICK_S,
         description=f"Looks for unread records of {topics} and starts one run at a time for them.",
@@ -135,8 +140,7 @@ def tick(
     """
     runs.reap(instance)
     going = runs.in_flight(instance, source.group, patience_s)
-    wait = going or runs.resting(instance, source.group)
-    if wait:
+    if wait := going or runs.resting(instance, source.group):
         return dg.SkipReason(wait)
     try:
         found = look(source)
@@ -145,12 +149,12 @@ def tick(
     # A loss is not only a note: one run fails by it, which reddens the table's check and alerts.
     unheard = [t for t in source.raw if _is_unheard(instance, t, found.lost.get(t.name, ""))]
     wanted = [*unheard, *found.tables]
-    if not wanted:
+    if not wanted and not found.beside:
         return dg.SkipReason("; ".join([f"nothing new, lag {found.lag} records", *found.notes]))
-    hour = found.hour or hour_of(now())
+    hour, hourly = found.hour or hour_of(now()), found.beside or any(t.hourly for t in wanted)
     return dg.RunRequest(
-        partition_key=f"{hour:{settings.HOUR_FORMAT}}" if any(t.hourly for t in wanted) else None,
-        asset_selection=[asset_key(t.name) for t in wanted],
+        partition_key=f"{hour:{settings.HOUR_FORMAT}}" if hourly else None,
+        asset_selection=[*[asset_key(t.name) for t in wanted], *found.beside],
         asset_check_keys=riding(wanted),
         tags={NEWS: "true", SOURCE: source.group},
     )
@@ -167,16 +171,18 @@ def _is_unheard(instance: dg.DagsterInstance, table: LakeTable, loss: str) -> bo
     return said is None or said.value != loss
 
 
-def _source(group: str, tables: dict[str, LakeTable]) -> Source:
+def _source(group: str, tables: dict[str, LakeTable], beside: Iterable[Beside]) -> Source:
     raw = [t for t in tables.values() if t.topic and t.group == group]
     reached = {t.name for t in raw}
     derived = []
     for table in tables.values():
         reaches = bool(reached & {p.name for p in table.parents.values()})
-        if (table.group == group and (reaches or table.daily)) or (reaches and _is_about(table)):
+        ours = table.group == group and (reaches or table.daily)
+        if ours or (reaches and table.layer == METADATA):
             reached.add(table.name)
             derived.append(table)
-    return Source(group, raw, derived, [t for t in tables.values() if t.source is not None])
+    about = [t for t in tables.values() if t.source is not None]
+    return Source(group, raw, derived, about, [b for b in beside if tables[b.of].group == group])
 
 
 def _head(catalog: Catalog, table: LakeTable) -> Head:
@@ -207,7 +213,7 @@ def _is_behind(lake: Lake, table: LakeTable, heads: dict[str, Head]) -> bool:
         return heads[table.name].stamp.progress != today()
     news = News(lake, table, heads[table.name])
     ours = any(p.group == table.group for p in news.fresh.values())
-    if news.rebuilt or ours or _is_about(table):
+    if news.rebuilt or ours or table.layer == METADATA:
         return bool(news.is_any)
     return bool(news.fresh) and _age_s(heads[table.name]) >= FOREIGN_S
 
@@ -228,10 +234,6 @@ def _is_due(table: LakeTable, heads: dict[str, Head]) -> bool:
     return _age_s(head) >= METADATA_S or max(untold, default=0) > UNTOLD
 
 
-def _is_about(table: LakeTable) -> bool:
-    return table.layer == METADATA
-
-
 def _age_s(head: Head) -> float:
     return time.time() - head.published_ms / 1000
 
@@ -243,8 +245,5 @@ def _is_held(table: LakeTable, head: Head) -> bool:
 def _last_hour(heads: dict[str, Head], source: Source) -> datetime:
     """The hour a died run was at: that of the newest raw batch."""
     stated = [heads[t.name].stamp.hour for t in source.raw if heads[t.name].stamp.hour]
-    return (
-        datetime.fromisoformat(max(stated)).replace(tzinfo=timezone.utc)
-        if stated
-        else hour_of(now())
-    )
+    newest = datetime.fromisoformat(max(stated)) if stated else now()
+    return newest.replace(tzinfo=timezone.utc) if stated else hour_of(newest)

@@ -4,12 +4,12 @@ They ride with no run and write nothing. The daily schedule executes them, and s
 the checks tab.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import dagster as dg
 
 from lakehouse_assets.lake.table import LakeTable
-from lakehouse_assets.looks.standing import found, looks_of
+from lakehouse_assets.looks.standing import Look, found, looks_of
 from lakehouse_assets.orchestration.names import asset_key
 from lakehouse_assets.orchestration.report import plainly
 from lakehouse_assets.orchestration.resource import LakeResource
@@ -19,17 +19,21 @@ DAILY = "0 4 * * *"  # UTC, when few people wait for a run
 WARN, ERROR = dg.AssetCheckSeverity.WARN, dg.AssetCheckSeverity.ERROR
 
 
-def standing_checks(tables: dict[str, LakeTable]) -> list[dg.AssetChecksDefinition]:
-    return [_checks_of(table) for table in tables.values() if looks_of(table)]
+def standing_checks(
+    tables: dict[str, LakeTable], more: Callable[[LakeTable], list[Look]] = lambda _: []
+) -> list[dg.AssetChecksDefinition]:
+    """`more`: looks at a table beside those that its contract asks for."""
+    looks = {name: [*looks_of(table), *more(table)] for name, table in tables.items()}
+    return [checks_of(tables[name], of, asset_key(name)) for name, of in looks.items() if of]
 
 
-def _checks_of(table: LakeTable) -> dg.AssetChecksDefinition:
-    looks = {look.name: look for look in looks_of(table)}
-    key = asset_key(table.name)
+def checks_of(table: LakeTable, of: list[Look], key: dg.AssetKey) -> dg.AssetChecksDefinition:
+    """Looks as the asset's checks; without the table there is nothing to look at."""
+    looks = {look.name: look for look in of}
     specs = [dg.AssetCheckSpec(n, asset=key, description=f.doc) for n, f in looks.items()]
 
     @dg.multi_asset_check(
-        name=f"{table.name.replace('.', '__')}__as_it_stands", specs=specs, can_subset=True
+        name=f"{'__'.join(key.path)}__as_it_stands", specs=specs, can_subset=True
     )
     def run(
         context: dg.AssetCheckExecutionContext, lake: LakeResource

@@ -21,6 +21,7 @@ class ShopifyOrders(WebhookTable):
     total_discounts = column("string", "What was taken off the line items, in units.")
     total_shipping = column("string", "JSON: shipping in the shop's and the buyer's currency.",
                             field="total_shipping_price_set")  # fmt: skip
+    is_tax_included = column("boolean", "The prices contain the taxes.", field="taxes_included")
     currency = column("string", "The shop's currency, ISO 4217.")
     financial_status = column("string", "pending, paid, refunded, voided, …")
     fulfillment_status = column("string", "fulfilled, partial, … or nothing yet.")
@@ -30,11 +31,12 @@ class ShopifyOrders(WebhookTable):
     billing_address = column("string", "JSON: who pays.", pii=True)
     created_at = column("timestamp", "When the order was made, UTC.")
     updated_at = column("timestamp", "When it last changed, UTC.")
+    cancelled_at = column("timestamp", "When it was cancelled, if it was, UTC.")
 
     layout = Layout(partitioned_by="ingest_hour")
     also = (
-        "app_id", "browser_ip", "buyer_accepts_marketing", "cancel_reason", "cancelled_at",
-        "cart_token", "checkout_id", "checkout_token", "client_details", "closed_at", "company",
+        "app_id", "browser_ip", "buyer_accepts_marketing", "cancel_reason", "cart_token",
+        "checkout_id", "checkout_token", "client_details", "closed_at", "company",
         "confirmation_number", "confirmed", "contact_email", "current_shipping_price_set",
         "current_subtotal_price", "current_subtotal_price_set",
         "current_total_additional_fees_set", "current_total_discounts",
@@ -47,7 +49,7 @@ class ShopifyOrders(WebhookTable):
         "original_total_duties_set", "payment_gateway_names", "payment_terms", "phone",
         "po_number", "presentment_currency", "processed_at", "reference", "referring_site",
         "refunds", "returns", "shipping_lines", "source_identifier", "source_name", "source_url",
-        "subtotal_price_set", "tags", "tax_exempt", "tax_lines", "taxes_included", "test", "token",
+        "subtotal_price_set", "tags", "tax_exempt", "tax_lines", "test", "token",
         "total_cash_rounding_payment_adjustment_set", "total_cash_rounding_refund_adjustment_set",
         "total_discounts_set", "total_line_items_price", "total_line_items_price_set",
         "total_outstanding", "total_price_set", "total_tax_set", "total_tip_received",

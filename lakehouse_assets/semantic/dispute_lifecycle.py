@@ -82,7 +82,7 @@ class DisputeLifecycle(Table):
         unique_text=("dispute_id", "event_id"),
     )
     rules = (
-        Rule("transitions_legal", "not is_illegal", "it went only where it may", 0.1),
+        Rule("transitions_legal", "not is_illegal", "it went only where it may", 0.2),
         Rule("statuses_known", "unknown_statuses = 0", "the provider's words are ours", 0.01),
     )
 

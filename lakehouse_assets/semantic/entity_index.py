@@ -1,4 +1,4 @@
-"""semantic.entity_index: one row per record of a person in a vendor's system, and whose it is.
+"""semantic.entity_index: one row per record of a person in some system, and whose it is.
 
 Two records are one person's if their e-mails are the same mailbox or their phones the same number,
 and so are those that are linked to them in turn; which spellings are the same is said in `contact`,
@@ -10,6 +10,8 @@ grouping depends on the records alone, the ids on the order in which they came, 
 who else has a key reads all records' keys, which cannot prune; everything after it can.
 """
 
+from functools import reduce
+
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
@@ -17,16 +19,43 @@ from lakehouse_assets.lake.contract import Across, Layout, Rule, Table, column, 
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.semantic.contact import normalized
 from lakehouse_assets.semantic.matching import grouped
+from lakehouse_assets.semantic.storefront_people import storefront_people
 from lakehouse_assets.staging.stg_hubspot_contacts import stg_hubspot_contacts
 from lakehouse_assets.staging.stg_shopify_customers import stg_shopify_customers
 from lakehouse_assets.staging.stg_stripe_customers import stg_stripe_customers
 
-SOURCES = ("shopify", "stripe", "hubspot")
-PEOPLE = {  # the staging table of each source, and its key
+VENDORS = {  # the staging table of each, and its key
     "shopify": ("staging.stg_shopify_customers", "customer_id"),
     "stripe": ("staging.stg_stripe_customers", "customer_id"),
     "hubspot": ("staging.stg_hubspot_contacts", "contact_id"),
 }
+SHOP = {"storefront": ("semantic.storefront_people", "cast(customer_id as string)")}
+SOURCES = (*VENDORS, *SHOP)
+
+
+def alive(people: dict[str, tuple[str, str]]) -> str:
+    """SQL: the records of these tables that should have a place here."""
+    return " union all ".join(
+        f"select '{source}' as source, {key} as source_id from {table} where not is_deleted"
+        for source, (table, key) in people.items()
+    )
+
+
+def nobody(people: dict[str, tuple[str, str]]) -> str:
+    """SQL: the records of these tables that have no place here."""
+    return (
+        f"select source, source_id from ({alive(people)}) "
+        "left anti join semantic.entity_index using (source, source_id)"
+    )
+
+
+def ghosts(people: dict[str, tuple[str, str]]) -> str:
+    """SQL: the records that have a place here, and none alive in these tables."""
+    theirs = ", ".join(f"'{source}'" for source in people)
+    return (
+        f"select source, source_id from semantic.entity_index left anti join ({alive(people)}) "
+        f"using (source, source_id) where source in ({theirs})"
+    )
 
 
 class EntityIndex(Table):
@@ -55,30 +84,37 @@ class EntityIndex(Table):
     )
     across = (
         Across(
-            "everybody_is_somebody",
-            " union all ".join(
-                f"select '{source}' as source, {key} as source_id from {table} s "
-                "where not is_deleted and not exists (select 1 from semantic.entity_index e "
-                f"where e.source = '{source}' and e.source_id = s.{key})"
-                for source, (table, key) in PEOPLE.items()
-            ),
+            "everybody_is_somebody", nobody(VENDORS),
             "every customer and contact that stands in staging is in exactly one entity",
+        ),
+        Across(
+            "nobody_is_a_ghost", ghosts(VENDORS),
+            "every record here is a customer or contact that stands in staging",
+        ),
+        Across(
+            "every_shopper_is_somebody", nobody(SHOP),
+            "every customer of the shop is in exactly one entity", of=SHOP["storefront"][0],
+        ),
+        Across(
+            "no_shopper_is_a_ghost", ghosts(SHOP),
+            "every record of the shop here is a customer of it",
         ),
     )
 
 
 def transform(
-    here: DataFrame, shopify: DataFrame, stripe: DataFrame, hubspot: DataFrame
+    here: DataFrame, shopify: DataFrame, stripe: DataFrame, hubspot: DataFrame, shop: DataFrame
 ) -> tuple[DataFrame, DataFrame]:
-    named = ("first_name", "last_name")
     both = "nullif(concat_ws(' ', first_name, last_name), '')"
+    named = ("first_name", "last_name", f"{both} as full_name")
+    alone = [f"cast(null as string) as {name}" for name in named[:2]]
     records = [
-        _records(shopify, "shopify", "customer_id", *named, f"{both} as full_name"),
-        _records(stripe, "stripe", "customer_id", *(f"cast(null as string) as {n}" for n in named),
-                 "full_name"),
-        _records(hubspot, "hubspot", "contact_id", *named, f"{both} as full_name"),
-    ]  # fmt: skip
-    fresh = normalized(records[0].unionByName(records[1]).unionByName(records[2]))
+        _records(shopify, "shopify", "customer_id", *named),
+        _records(stripe, "stripe", "customer_id", *alone, "full_name"),
+        _records(hubspot, "hubspot", "contact_id", *named),
+        _records(shop, "storefront", "cast(customer_id as string)", *named),
+    ]
+    fresh = normalized(reduce(DataFrame.unionByName, records))
     made, old = grouped(here, fresh.drop("country"))
     sure = (
         "case when _by_email = _by_phone then 1.00 when _by_email then 0.95 else 0.90 end"
@@ -101,4 +137,5 @@ entity_index = table_asset(
     shopify=stg_shopify_customers,
     stripe=stg_stripe_customers,
     hubspot=stg_hubspot_contacts,
+    shop=storefront_people,
 )

@@ -15,7 +15,8 @@ from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
 
-REAL = "not financial_status <=> 'voided'"  # a cancelled order is none, here and in what follows
+# A cancelled order is none, here and in what follows; one that was paid is not voided by it.
+REAL = "cancelled_at is null and not financial_status <=> 'voided'"
 
 
 class FirstOrders(Table):

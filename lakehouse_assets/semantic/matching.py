@@ -54,14 +54,17 @@ def grouped(here: DataFrame, fresh: DataFrame) -> tuple[DataFrame, DataFrame]:
     """The records that the fresh ones can have moved, each with its `entity_id` and how it hangs
     together with others (`_by_email`, `_by_phone`); and the rows of `here` in whose place.
 
-    `fresh`: new versions of some records, or that they are no more (`is_deleted`).
+    `fresh`: new versions of some records, or that they are no more (`is_deleted`). They come on top
+    of the rows of `here` that say so (`_counts`); the others tell nothing but what a record was
+    called.
     """
-    fresh = fresh.localCheckpoint()
+    names = here.where("not _counts").select(*RECORD, F.col("entity_id").alias("_was"))
+    here, fresh = here.where("_counts").drop("_counts"), fresh.localCheckpoint()
     sent = F.broadcast if fresh.count() <= FEW else _as_it_is
     alive = fresh.where("not is_deleted").drop("is_deleted")
     standing = _touched(here, fresh, alive, sent).localCheckpoint()
     stay = standing.join(sent(fresh), RECORD, how="left_anti")
-    before = standing.select(*RECORD, F.col("entity_id").alias("_was"))
+    before = names.unionByName(standing.select(*RECORD, F.col("entity_id").alias("_was")))
     content = [c for c in alive.columns if c in stay.columns]
     records = alive.select(content).unionByName(stay.select(content))
     numbered = records.withColumn("node", F.monotonically_increasing_id())

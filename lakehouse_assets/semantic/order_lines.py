@@ -8,7 +8,7 @@ from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
-from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
+from lakehouse_assets.lake.contract import Across, Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import table_asset
 from lakehouse_assets.raw.webhook import MONEY
 from lakehouse_assets.staging.stg_shopify_orders import stg_shopify_orders
@@ -32,6 +32,20 @@ class OrderLines(Table):
         partitioned_by="days(created_at)",
         scope=recompute_keys(at="created_at", by=("order_id",)),
         unique_text=("order_id", "line_id"),
+    )
+    across = (
+        Across(
+            "lines_are_the_subtotal",
+            """select order_id, goods, discount_amount, subtotal_amount
+            from staging.stg_shopify_orders join (
+                select order_id, sum(quantity * price) as goods, count(quantity * price) as priced
+                from semantic.order_lines group by order_id
+            ) using (order_id) where priced = line_item_count
+            and abs(goods - coalesce(discount_amount, 0) - subtotal_amount) > 0.01""",
+            "where each line has its price they are, less discounts, the subtotal, to the cent",
+            threshold=0.02,
+            of="staging.stg_shopify_orders",
+        ),
     )
 
 

@@ -95,10 +95,14 @@ class PaymentLedger(Table):
         *[_of_known_charges(kind) for kind in OUT],
         Across(
             "refunds_within_their_charge",
-            f"""select charge_id, currency, sum(amount_minor) as left_minor from {LEDGER}
-                where kind in ('charge', 'refund') group by charge_id, currency
-                having count_if(kind = 'charge') > 0 and left_minor < 0""",
-            "no more is refunded than was charged",
+            f"""select charge_id, m.currency, sum(m.amount_minor) as left_minor from {LEDGER} m
+                join semantic.payments c using (charge_id) where m.kind in ('charge', 'refund')
+                and (m.currency <=> c.currency or not c.status <=> 'succeeded')
+                group by charge_id, m.currency, c.status
+                having left_minor < 0 and (c.status in ('succeeded', 'failed') or
+                max(m.moved_at) < (select max(moved_at) - {GRACE} from {LEDGER}))""",
+            "no more is refunded than was charged, and nothing of a charge that did not succeed, "
+            f"where that is heard of within {GRACE.removeprefix('interval ')}",
             threshold=0.01,
             of=f"{LEDGER} where kind = 'refund'",
         ),

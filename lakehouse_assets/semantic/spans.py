@@ -66,12 +66,17 @@ def as_of(events: DataFrame, versions: DataFrame, key: str, **told: str) -> Data
 
     `told`: a column of the versions and its name in the events.
     """
+    return told_at(events, spliced(versions, key, "changed_at"), key, "created_at", **told)
+
+
+def told_at(events: DataFrame, history: DataFrame, key: str, at: str, **told: str) -> DataFrame:
+    """The same by a history, at any instant of the events'."""
     columns = [F.col(c).alias(name) for c, name in told.items()]
-    history = spliced(versions, key, "changed_at").select(
-        F.col(key).alias("_key"), "valid_from_at", "valid_to_at", *columns
-    )
-    then = F.expr(
-        f"`{key}` = _key and created_at >= valid_from_at"
-        " and (created_at < valid_to_at or valid_to_at is null)"
-    )
-    return events.join(history, then, how="left").drop("_key", "valid_from_at", "valid_to_at")
+    known = history.select(F.col(key).alias("_key"), "valid_from_at", "valid_to_at", *columns)
+    then = F.expr(f"`{key}` = _key and {was_so(at)}")
+    return events.join(known, then, how="left").drop("_key", "valid_from_at", "valid_to_at")
+
+
+def was_so(at: str) -> str:
+    """SQL: a history's version was so at that instant."""
+    return f"{at} >= valid_from_at and ({at} < valid_to_at or valid_to_at is null)"

@@ -1,4 +1,4 @@
-"""The programs around the lake: Kafka and Spark now; Connect, registry and Postgres likewise.
+"""The programs around the lake: Kafka, Spark, Dagster, Postgres, the schema registry, Connect.
 
 A service is one small file with one subclass of `service.Service`: what to run, on which ports, how
 to ask whether it is well. What is common (start once, survive kill -9, stop, errors) is the base's.

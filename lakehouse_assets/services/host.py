@@ -3,9 +3,11 @@
 import fcntl
 import json
 import os
+import signal
 import socket
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from urllib.error import URLError
@@ -66,12 +68,30 @@ def ended(process: psutil.Process, patience_s: float) -> bool:
     return not alive(process)
 
 
+def heeding(number: signal.Signals, command: Sequence[str]) -> list[str]:
+    """The command; where we ignore the signal, which a program inherits, so that it does not."""
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        return [*command]
+    heed = f"signal.signal({number:d}, signal.SIG_DFL); os.execvp(sys.argv[1], sys.argv[1:])"
+    return [sys.executable, "-c", f"import os, signal, sys; {heed}", *command]
+
+
 def carrying(name: str, value: str) -> list[psutil.Process]:
     """The processes with that variable in their environment; it is inherited."""
     found = []
     for process in psutil.process_iter():
         with suppress(OSError, psutil.Error):
             if process.environ().get(name) == value:
+                found.append(process)
+    return found
+
+
+def working_in(folder: Path) -> list[psutil.Process]:
+    """The living processes whose current folder it is, as far as the system lets us see."""
+    found = []
+    for process in psutil.process_iter():
+        with suppress(OSError, psutil.Error):
+            if process.cwd() == str(folder.resolve()) and alive(process):
                 found.append(process)
     return found
 

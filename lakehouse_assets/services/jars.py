@@ -1,7 +1,8 @@
 """The JVM parts: deploy/jars.xml says which, deploy/jars.sha256 says what each must contain.
 
 The Ivy inside PySpark fetches them into a scratch folder; only a jar with the right checksum moves
-on to where the services look, in one step. What a service loads is therefore whole and pinned.
+on to where the services look, in one step. What a service loads is therefore whole and pinned. An
+archive is a jar here too, and is unpacked beside itself.
 """
 
 import hashlib
@@ -21,7 +22,7 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
 from lakehouse_assets import settings
-from lakehouse_assets.services import java
+from lakehouse_assets.services import archives, java
 from lakehouse_assets.services.host import ServiceError, locked, write_atomically
 
 ATTEMPTS = 3
@@ -40,10 +41,15 @@ def lock_file() -> Path:
     return settings.ROOT / "deploy" / "jars.sha256"
 
 
+def unpacked(conf: str) -> Path:
+    """The folder of a configuration that is an archive."""
+    return next(iter(_unpacked(_wanted([conf])).values()))
+
+
 def resolve_jars(confs: Collection[str] | None = None) -> int:
     """See to it that these configurations' jars (None: all) are there; how many were fetched."""
     wanted = _wanted(confs)
-    if not _wrong(wanted):
+    if not _wrong(wanted) and all(place.exists() for place in _unpacked(wanted).values()):
         return 0
     with locked(_home() / ".lock", IVY_TIMEOUT_S):
         fetched = len(_wrong(wanted))
@@ -55,13 +61,15 @@ def resolve_jars(confs: Collection[str] | None = None) -> int:
             if wrong := _wrong(wanted):
                 raise ServiceError(_complaint(wrong[0], len(wrong), wanted, found, failure))
         _remove_strays(wanted)
+        for name in _unpacked(wanted):
+            archives.unpack(_home() / name, wanted[name])
     return fetched
 
 
 def _fetch(names: Collection[str], wanted: Checksums) -> tuple[dict[str, str | None], str]:
     """One attempt; the checksums that came and what Ivy complained about."""
     with _scratch() as scratch:
-        failure = _run_ivy(scratch)
+        failure = _run_ivy(scratch, {name.split("/")[0] for name in names})
         found = {name: _sha256(scratch / name) for name in names}
         for name in names:
             (_home() / name).unlink(missing_ok=True)
@@ -76,9 +84,10 @@ def _fetch(names: Collection[str], wanted: Checksums) -> tuple[dict[str, str | N
 def lock_jars() -> int:
     """Write the checksums anew from what deploy/jars.xml resolves to; how many there are."""
     with locked(_home() / ".lock", IVY_TIMEOUT_S), _scratch() as scratch:
-        if failure := _run_ivy(scratch):
+        if failure := _run_ivy(scratch, ["*"]):
             raise ServiceError(f"Nothing locked: {failure}")
-        jars = sorted(path.relative_to(scratch).as_posix() for path in scratch.rglob("*.jar"))
+        files = (path for path in scratch.rglob("*") if path.is_file())
+        jars = sorted(path.relative_to(scratch).as_posix() for path in files)
         lines = [f"{_sha256(scratch / name)}  {name}\n" for name in jars]
         write_atomically(lock_file(), "".join(lines))
     resolve_jars()
@@ -97,6 +106,12 @@ def _wanted(confs: Collection[str] | None) -> Checksums:
     if missing := set(confs) - {name.split("/")[0] for name in wanted}:
         raise ServiceError(f"{lock_file()} pins no jars for {sorted(missing)}. Run `make lock`.")
     return {name: sha256 for name, sha256 in wanted.items() if name.split("/")[0] in confs}
+
+
+def _unpacked(wanted: Checksums) -> dict[str, Path]:
+    """Where each archive among them is unpacked."""
+    named = (name for name in wanted if archives.is_archive(name))
+    return {name: archives.folder(_home() / name, wanted[name]) for name in named}
 
 
 def _wrong(wanted: Checksums) -> list[str]:
@@ -141,10 +156,10 @@ def _stamped() -> dict[str, list[str | int]]:
 
 def _remove_strays(wanted: Checksums) -> None:
     """A jar of an old revision would stand on the class path beside the new one."""
+    kept = {_home() / name for name in wanted} | {*_unpacked(wanted).values()}
     for conf in {name.split("/")[0] for name in wanted}:
-        for jar in (_home() / conf).glob("*.jar"):
-            if f"{conf}/{jar.name}" not in wanted:
-                jar.unlink()
+        for path in {*(_home() / conf).iterdir()} - kept:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
 
 
 def _forget_cached(name: str) -> None:
@@ -164,7 +179,7 @@ def _scratch() -> Iterator[Path]:
         yield Path(folder)
 
 
-def _ivy_command(target: Path) -> list[str]:
+def _ivy_command(target: Path, confs: Collection[str]) -> list[str]:
     ivy = next(java.pyspark_jars().glob("ivy-*.jar"), None)
     if ivy is None:
         raise ServiceError(f"No ivy-*.jar in {java.pyspark_jars()}: has PySpark dropped its Ivy?")
@@ -173,7 +188,9 @@ def _ivy_command(target: Path) -> list[str]:
     return [
         java.java_binary(), *trust, *_proxies(), f"-Divy.default.ivy.user.dir={cache}",
         "-jar", str(ivy),
-        "-ivy", str(declaration()), "-cache", str(cache), "-types", "jar", "bundle",
+        "-settings", str(declaration().with_name("ivysettings.xml")),
+        "-ivy", str(declaration()), "-cache", str(cache),
+        "-confs", *sorted(confs), "-types", "jar", "bundle", "archive",
         "-retrieve", f"{target}/[conf]/[artifact]-[revision].[ext]",
     ]  # fmt: skip
 
@@ -189,12 +206,12 @@ def _proxies() -> list[str]:
     return options
 
 
-def _run_ivy(target: Path) -> str:
-    """Fetch everything into `target`; what went wrong, or an empty text."""
+def _run_ivy(target: Path, confs: Collection[str]) -> str:
+    """Fetch the configurations into `target`; what went wrong, or an empty text."""
     total = len(ElementTree.parse(declaration()).getroot().findall(".//dependency"))
     with _progress("Fetching jars", total) as advance:
         ivy = subprocess.Popen(
-            _ivy_command(target), stdin=subprocess.DEVNULL, text=True,
+            _ivy_command(target, confs), stdin=subprocess.DEVNULL, text=True,
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         )  # fmt: skip
         timer = threading.Timer(IVY_TIMEOUT_S, ivy.kill)

@@ -28,9 +28,11 @@ def pyspark_jars() -> Path:
 
 
 def command(
-    conf: str, main: str, *args: str, options: Sequence[str] = (), folder: Path
+    conf: str | Path, main: str, *args: str, options: Sequence[str] = (), folder: Path
 ) -> list[str]:
-    """`main` from one configuration's jars (deploy/jars.xml), with its own temporary files."""
+    """`main` from one configuration's jars (deploy/jars.xml), or a folder's, with its own temporary
+    files.
+    """
     places = [settings.jars_home() / conf / "*"]
     if conf == "spark":
         places.insert(0, pyspark_jars() / "*")

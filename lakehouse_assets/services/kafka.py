@@ -75,7 +75,7 @@ class Kafka(Service):
         data = self.folder / "data"
         text = PROPERTIES.format(
             host=HOST,
-            data=_escaped(data),
+            data=escaped(data),
             kafka=settings.port("kafka"),
             controller=settings.port("kafka_controller"),
             retention_hours=os.environ.get("LAKEHOUSE_KAFKA_RETENTION_HOURS") or 168,
@@ -127,7 +127,7 @@ class Kafka(Service):
         return java.command("kafka", main, *args, options=options, folder=self.folder)
 
 
-def _escaped(path: Path) -> str:
+def escaped(path: Path) -> str:
     """As Java reads it, which takes a properties file for Latin-1 and a backslash for an escape."""
     if "," in str(path):
         raise ServiceError(

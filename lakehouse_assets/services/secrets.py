@@ -17,7 +17,8 @@ def secrets_file() -> Path:
 
 def secret(name: str) -> str:
     """The secret of that name, e.g. SPARK_CONNECT_AUTHENTICATE_TOKEN; the first asker makes it."""
-    if value := os.environ.get(name) or _kept().get(name):
+    said = os.environ.get(name, "")  # blank is nothing
+    if value := said if said.strip() else _kept().get(name):
         return value
     with locked(settings.home() / "run" / "secrets.lock", patience_s=10):
         kept = _kept()

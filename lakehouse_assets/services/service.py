@@ -26,6 +26,7 @@ from lakehouse_assets.services.host import (
     ended,
     footprint,
     free,
+    heeding,
     leads_session,
     locked,
     port_owner,
@@ -62,6 +63,7 @@ class Service:
     stop_timeout_s: float = 20
     setting: str = ""  # the variable that names one which somebody else runs
     is_optional: bool = False  # not missed while it does not run
+    stop_signal: signal.Signals = signal.SIGTERM  # asks it to end
 
     def command(self) -> list[str]:
         raise NotImplementedError
@@ -168,20 +170,22 @@ class Service:
         write_atomically(self.run_file, text)
 
     def _launch(self) -> tuple[psutil.Process, int]:
-        command = self.command()
+        command = heeding(self.stop_signal, self.command())
         self.folder.mkdir(parents=True, exist_ok=True)
         self.log.parent.mkdir(parents=True, exist_ok=True)
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_suffix(".log.1"))
+        _children[:] = [child for child in _children if child.poll() is None]
         with self.log.open("ab") as log:
+            log_start = log.tell()  # asked before the child writes: they share the place
             child = subprocess.Popen(
                 command, env=self.env() | {MARK: str(self.run_file)}, cwd=self.folder,
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True,
             )  # fmt: skip
-            _children[:] = [*(c for c in _children if c.poll() is None), child]
-            process = psutil.Process(child.pid)
-            self._record(process)
-            return process, log.tell()
+        _children.append(child)
+        process = psutil.Process(child.pid)
+        self._record(process)
+        return process, log_start
 
     def _wait(self, process: psutil.Process) -> bool:
         deadline = time.monotonic() + self.start_timeout_s
@@ -207,7 +211,7 @@ class Service:
         self.run_file.unlink(missing_ok=True)
 
     def _kill(self, process: psutil.Process) -> None:
-        for signal_, patience_s in ((signal.SIGTERM, self.stop_timeout_s), (signal.SIGKILL, 10)):
+        for signal_, patience_s in ((self.stop_signal, self.stop_timeout_s), (signal.SIGKILL, 10)):
             try:
                 process.send_signal(signal_)  # psutil looks at the create time first
             except psutil.NoSuchProcess:

@@ -52,6 +52,10 @@ OPENED = (  # PySpark's own list of what Spark needs opened in java.base
     "sun.nio.ch", "sun.nio.cs", "sun.security.action", "sun.util.calendar",
 )  # fmt: skip
 
+# A broken record of Avro may say that billions of letters follow, and room be made for them.
+AVRO_LENGTHS = ("bytes.maxLength", "string.maxLength", "collectionItems.maxLength")
+AVRO_LIMIT = 16_777_216  # more than a record of Kafka's holds
+
 # HTTP/2's preface and an empty SETTINGS frame; a gRPC server answers with its own SETTINGS.
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
 
@@ -85,6 +89,7 @@ class Spark(Service):
             "-XX:+UseParallelGC",
             f"-Xmx{os.environ.get('LAKEHOUSE_SPARK_MEMORY') or '2g'}",
             "-Djava.net.preferIPv6Addresses=false",
+            *(f"-Dorg.apache.avro.limits.{what}={AVRO_LIMIT}" for what in AVRO_LENGTHS),
             *(f"-D{key}={value}" for key, value in self.conf().items()),
         ]
         main = "org.apache.spark.sql.connect.service.SparkConnectServer"

@@ -11,10 +11,9 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, Generic, TypeVar
 
 from lakehouse_assets.sources.dirt import read_rates, told
-from lakehouse_assets.sources.event import Event, NotTakenError
+from lakehouse_assets.sources.event import Event, NotTakenError, begin_of_shift
 from lakehouse_assets.sources.produce import ensure_topic, produce
 
-SHIFT = timedelta(hours=6)  # live feeds that begin within one tell of the same world
 BEGINNING = timedelta(minutes=5)  # until when every feed has something to tell of
 
 Made = TypeVar("Made")
@@ -104,16 +103,11 @@ def _asked(source: Source[Any], said: argparse.Namespace) -> Asked:
         start = now - interval * densest * said.count - BEGINNING
     elif said.count is None and interval == source.interval:
         # Feeds of one source that are begun apart go on with what the same charges were before.
-        start, sent_from = _begin_of_shift(now), now
+        start, sent_from = begin_of_shift(now), now
     else:
         start = now
     topics = tuple(source.topics[name] for name in said.only or source.topics)
     return Asked(topics, said.seed, said.count, start, interval, said.rates, sent_from)
-
-
-def _begin_of_shift(now: datetime) -> datetime:
-    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
-    return midnight + (now - midnight) // SHIFT * SHIFT
 
 
 def _arguments(source: Source[Any], argv: list[str] | None) -> argparse.Namespace:

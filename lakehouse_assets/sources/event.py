@@ -1,11 +1,12 @@
 """What every generator makes: an event, ready for Kafka, that says what was planted in it."""
 
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
 
 CLEAN = "clean"
+SHIFT = timedelta(hours=6)  # live feeds that begin within one tell of the same world
 
 _DAY_MS = 86_400_000
 _UNIX_EPOCH = date(1970, 1, 1)
@@ -35,6 +36,11 @@ def token(*parts: object) -> str:
 def scatter(serial: int) -> str:
     """Sixteen hex digits, others for each serial number, and in no order."""
     return f"{serial * _ODD & _MASK:016x}"
+
+
+def begin_of_shift(now: datetime) -> datetime:
+    midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
+    return midnight + (now - midnight) // SHIFT * SHIFT
 
 
 def iso_ms(epoch_ms: int) -> str:

@@ -52,6 +52,10 @@ class StgShopifyOrders(StagingTable):
     updated_at = column("timestamp", "When it last changed, UTC.")
     _raw_id = column("string", "The raw row: generation, partition and offset.", nullable=True)
     _staged_at = column("timestamp", "When this version was staged, UTC.", nullable=True)
+    cancelled_at = column("timestamp", "When it was cancelled, UTC; mostly not.", nullable=True)
+    is_tax_included = column(
+        "boolean", "The subtotal contains the taxes; NULL, not said: no.", nullable=True
+    )
     _line_items = column("string", "The line items, JSON as it came.", nullable=True)
 
     layout = Layout(
@@ -63,8 +67,10 @@ class StgShopifyOrders(StagingTable):
         *on_time("created_at", "updated_at"),
         Rule(
             "totals_add_up",
-            "abs(subtotal_amount + tax_amount + shipping_amount - total_amount) <= 0.01",
-            "line items less discounts, tax and shipping are the total, to the cent",
+            "abs(subtotal_amount + if(is_tax_included <=> true, 0, tax_amount) + shipping_amount"
+            " - total_amount) <= 0.01",
+            "line items less discounts, tax that they do not contain and shipping are the total, "
+            "to the cent",
             threshold=0.02,
             refuses=False,
         ),
@@ -114,6 +120,8 @@ def transform(orders: DataFrame) -> DataFrame:
         F.concat_ws("-", "topic_generation", "kafka_partition", "kafka_offset").alias("_raw_id"),
         F.col("line_items").alias("_line_items"),
         F.current_timestamp().alias("_staged_at"),
+        "cancelled_at",
+        "is_tax_included",
         "arrived_at",
         F.expr(RECORD),
     )

@@ -3,13 +3,17 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from lakehouse_assets.lake.bases import COORDINATES, KeyedTable, RawTable
+from lakehouse_assets.lake.bases import COORDINATES, RawTable
 from lakehouse_assets.lake.schema import members
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.services.host import ServiceError
+from lakehouse_assets.topics import avro, registry
 from lakehouse_assets.topics.spelling import Fields, usual
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    Judged = tuple[DataFrame, dict[str, str], str]  # rows with `_error`, fields' SQL, is there more
 
 CORRUPT = "_corrupt_record"
 TEXT = "cast(value as string)"
@@ -23,16 +27,9 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
 
     contract = raw_contract(table)
     fields = contract.fields()
-    options = {"columnNameOfCorruptRecord": CORRUPT, "allowSingleQuotes": "false"}
-    parsed = records.withColumn("j", F.from_json(F.expr(TEXT), _json_schema(fields), options))
-    told = {f"at {n}": F.expr(_time(f"j.`{n}`")) for n in _times(fields)}
-    short = F.expr("false" if contract.also != () else usual(TEXT, "j", list(fields.items())))
-    looked = parsed.withColumns({"usual": short} | told)
-    named = looked.withColumn("names", F.expr(f"if(usual, null, json_object_keys({TEXT}))"))
-    judged = named.withColumn("_error", F.expr(_error(table, fields)))
-    values = {n: f"`at {n}`" if k == "timestamp" else f"j.`{n}`" for n, k in fields.items()}
+    judged, values, unknown = (_avro if contract.codec == "avro" else _json)(records, table, fields)
     good = F.col("_error").isNull()
-    keyed = ["cast(key as string) as kafka_key", "value is null as is_deletion"]
+    keyed = {"kafka_key": "cast(key as string)", "is_deletion": "value is null"}
     return judged.select(
         *[F.when(good, F.expr(values[c.field or n])).alias(n)
           for n, c in contract.columns.items() if n not in COORDINATES],
@@ -41,11 +38,40 @@ def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
         "topic_generation",
         F.col("timestamp").alias("arrived_at"),
         "ingest_hour",
-        *[F.expr(column) for column in keyed if _is_keyed(table)],
+        *[F.expr(sql).alias(n) for n, sql in keyed.items() if n in contract.columns],
         F.current_timestamp().alias("_loaded_at"),
         "_error",
-        F.when(~good | F.expr(_unknown(fields)), F.col("value")).alias("_payload"),
+        F.when(~good | F.expr(unknown), F.col("value")).alias("_payload"),
     )
+
+
+def _json(records: "DataFrame", table: LakeTable, fields: dict[str, str]) -> "Judged":
+    from pyspark.sql import functions as F
+
+    options = {"columnNameOfCorruptRecord": CORRUPT, "allowSingleQuotes": "false"}
+    parsed = records.withColumn("j", F.from_json(F.expr(TEXT), _json_schema(fields), options))
+    told = {f"at {n}": F.expr(_time(f"j.`{n}`")) for n in _times(fields)}
+    odd = raw_contract(table).also != ()
+    short = F.expr("false" if odd else usual(TEXT, "j", list(fields.items())))
+    looked = parsed.withColumns({"usual": short} | told)
+    named = looked.withColumn("names", F.expr(f"if(usual, null, json_object_keys({TEXT}))"))
+    judged = named.withColumn("_error", F.expr(_error(table, fields)))
+    values = {n: f"`at {n}`" if k == "timestamp" else f"j.`{n}`" for n, k in fields.items()}
+    return judged, values, _unknown(fields)
+
+
+def _avro(records: "DataFrame", table: LakeTable, fields: dict[str, str]) -> "Judged":
+    from pyspark.sql import functions as F
+
+    written = registry.versions(table.topic)
+    if not written and (count := records.where(avro.HAS_ID).count()):
+        raise ServiceError(
+            f"{table.name}: {count} records of {table.topic} name schemas, and the schema registry "
+            "knows none of that topic. Is it the right one? Name yours in LAKEHOUSE_REGISTRY"
+        )
+    judged, values, unknown = avro.read(records, fields, written)
+    error = F.expr(f"case when value is null then {_without_value(table)} else _problem end")
+    return judged.withColumn("_error", error), values, unknown
 
 
 def raw_contract(table: LakeTable) -> type[RawTable]:
@@ -76,15 +102,16 @@ def _error(table: LakeTable, fields: dict[str, str]) -> str:
     # Spark reads the first object of a text and leaves the rest.
     single = f"coalesce(json_array_length(concat('[', {TEXT}, ']')), 0) = 1"
     return (
-        f"case when value is null then {'null' if _is_keyed(table) else repr('null value')} "
+        f"case when value is null then {_without_value(table)} "
         f"when not usual and not is_valid_utf8({TEXT}) then 'invalid utf-8' "
         f"when not usual and (names is null or not {single}) then 'malformed' "
         f"when {' or '.join([f'j.{CORRUPT} is not null', *untimely])} then 'wrong type' end"
     )
 
 
-def _is_keyed(table: LakeTable) -> bool:
-    return issubclass(table.contract, KeyedTable)
+def _without_value(table: LakeTable) -> str:
+    """SQL: what is wrong with a record that has no value; of a keyed topic it deletes."""
+    return "null" if "is_deletion" in table.contract.columns else "'null value'"
 
 
 def _unknown(fields: dict[str, str]) -> str:

@@ -35,6 +35,13 @@ def test_what_an_order_does_not_say_is_left_out(lake: Lake) -> None:
     assert row["total_amount"] == 40
 
 
+def test_taxes_that_prices_contain_are_no_part_of_what_the_goods_cost(lake: Lake) -> None:
+    held = {"is_tax_included": True, "tax_amount": Decimal(3)}
+    (row,) = made(lake, order("1", **held), order("2", **held | {"tax_amount": None}), order("3"))
+    money = ("gross_amount", "discount_amount", "net_amount", "tax_amount")
+    assert [row[c] for c in money] == [Decimal(n) for n in (11 + 2 + 14 + 2, 4, 11 + 14, 4)]
+
+
 def test_sums_that_contradict_each_other_are_counted(lake: Lake) -> None:
     good = made(lake, order("1"))[0]
     bad = good | {"net_amount": good["net_amount"] + 1}

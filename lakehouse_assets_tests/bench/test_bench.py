@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench import checks, features, freshness, ingest, payments, tick
+from lakehouse_assets.bench import _feed, checks, features, freshness, ingest, payments, tick
 from lakehouse_assets.bench._group import the_tables
 from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
 from lakehouse_assets.cli import main
@@ -92,7 +92,7 @@ def test_a_record_is_visible_with_the_first_state_of_the_mart_that_covers_its_of
 def test_a_record_that_never_became_visible_waited_longer_than_all_others(
     waited: list[float], never: int, p50: float, p95: float, most: float
 ) -> None:
-    shares = [freshness._share(waited, never, share) for share in (0.50, 0.95, 1)]
+    shares = [_feed.share(waited, never, share) for share in (0.50, 0.95, 1)]
     assert shares == [p50, p95, most]
 
 

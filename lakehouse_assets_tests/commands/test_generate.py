@@ -112,5 +112,12 @@ def test_webhooks_need_their_door(stack: Path) -> None:
         assert "lakehouse up webhooks --no-generate" in told
 
 
+def test_the_shop_needs_its_database_and_takes_neither_dirt_nor_feeds(stack: Path) -> None:
+    for background in ([], ["--background"]):
+        told = refused("generate", "storefront", "--count", "1", *background)
+        assert "lakehouse up postgres" in told
+    assert "no dirt in storefront" in refused("generate", "storefront", "--dirt", "malformed=1")
+
+
 def test_a_feed_that_is_none_is_answered_with_the_nearest() -> None:
     assert "Did you mean refunds" in refused("generate", "payments", "--only", "refund")

@@ -1,4 +1,4 @@
-"""Five seeded kills of runs, clients and servers: every table still equals the truth."""
+"""Seeded kills of runs, clients and servers: every table still equals the truth."""
 
 import json
 from typing import Any
@@ -6,12 +6,15 @@ from typing import Any
 import pytest
 
 from lakehouse_assets import chaos
+from lakehouse_assets.chaos._captured import Captured
 from lakehouse_assets.chaos._plan import (
     CLIENT,
-    FAULTS,
+    CONNECT,
     KAFKA,
     POINTS,
+    POSTGRES,
     READING,
+    REGISTRY,
     RUN,
     SPARK,
     Step,
@@ -23,7 +26,7 @@ TABLES = ("raw.a", "staging.b", "marts.c")
 GOOD: dict[str, Any] = {
     "kills": 20, "has_settled": True, **dict.fromkeys(chaos.NONE, 0),
     **dict.fromkeys((*chaos.COMPANY, "neighbour_commits"), 1),
-    "by_fault": dict.fromkeys(FAULTS, 5), "by_point": dict.fromkeys(POINTS, 2),
+    "by_fault": dict.fromkeys((RUN, CLIENT, SPARK, KAFKA), 5), "by_point": dict.fromkeys(POINTS, 2),
 }  # fmt: skip
 
 
@@ -37,6 +40,17 @@ def test_five_kills_lose_double_and_change_nothing() -> None:
     assert sum(result["by_fault"].values()) == 5
     assert sum(result["by_point"].values()) == result["by_fault"][RUN] == 3
     assert result["doubled"] > 0 and result["neighbour_commits"] > 0
+
+
+def test_under_the_shop_kills_of_postgres_and_a_run_lose_nothing_and_revive_nothing() -> None:
+    result = chaos.run(kills=2, seed=12, only="semantic.storefront_orders", source="storefront")
+    assert (result["by_fault"][POSTGRES], result["by_fault"][RUN]) == (1, 1)
+    wanted = dict.fromkeys((*chaos.NONE, chaos.RESURRECTED), 0)
+    assert {name: result[name] for name in wanted} == wanted
+    assert result["has_settled"] and result["kills_under_traffic"] == 2
+    assert result["rows"]["kafka.storefront"] == result["sent"] > 0
+    assert result["rows"]["raw.storefront_orders"] == result["records"]
+    assert result["rows"]["semantic.storefront_orders"] == result["rows"]["postgres.orders"] > 0
 
 
 def test_the_same_seed_is_the_same_plan() -> None:
@@ -73,6 +87,15 @@ def test_a_client_is_killed_while_it_writes() -> None:
     assert {s.point for s in plan(90, 7, TABLES) if s.fault == CLIENT} == {"branch"}
 
 
+def test_under_the_shop_every_server_is_killed_and_every_point_hit() -> None:
+    steps = plan(20, 7, TABLES, Captured.servers, Captured.hand)
+    faults = [s.fault for s in steps]
+    assert (faults.count(RUN), faults.count(CLIENT)) == (8, 4)
+    assert all(faults.count(f) for f in (SPARK, KAFKA, CONNECT, POSTGRES, REGISTRY))
+    assert {s.point for s in steps if s.fault == RUN} == set(POINTS)
+    assert {s.mark.split("@")[1] for s in steps if s.fault == REGISTRY} == {"raw.a"}
+
+
 def test_after_a_miss_the_kill_comes_sooner_and_nobody_runs_beside() -> None:
     step = Step(1, KAFKA, "read@raw.a", 0.6, 150, is_doubled=True, is_compacted=True).again()
     assert (step.delay_s, step.is_doubled, step.is_compacted) == (0.2, False, True)
@@ -93,6 +116,18 @@ def test_chaos_that_left_out_what_it_lists_has_failed() -> None:
 def test_chaos_that_lost_or_missed_something_has_failed() -> None:
     bad = GOOD | {"lost": 2, "kills": 19}
     assert chaos.complaints(bad, 20) == ["lost: 2", "only 19 of 20 kills hit"]
+
+
+def test_a_row_that_was_deleted_and_is_still_there_is_a_failure() -> None:
+    assert chaos.complaints(GOOD | {"resurrected": 1}, 20) == ["resurrected: 1"]
+    assert chaos.complaints(GOOD | {"resurrected": 0}, 20) == []
+
+
+def test_a_shop_that_stood_still_at_every_kill_is_a_failure() -> None:
+    assert chaos.complaints(GOOD | {"kills_under_traffic": 1}, 20) == []
+    assert chaos.complaints(GOOD | {"kills_under_traffic": 0}, 20) == [
+        "never happened: kills_under_traffic"
+    ]
 
 
 def test_a_failure_tells_its_figures_on_the_last_line(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,8 +3,10 @@ engine.
 """
 
 from collections.abc import Iterator
-from datetime import date, timedelta
+from datetime import date, datetime, timedelta
+from decimal import Decimal
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -15,13 +17,14 @@ from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake import scope
 from lakehouse_assets.lake.advance import rebuild
+from lakehouse_assets.lake.contract import Table
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Change, publish
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.looks.standing import found, looks_of
 from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.produce import ensure_topic, produce
-from lakehouse_assets.sources.webhooks import Dirt, Request, requests, truth
+from lakehouse_assets.sources.webhooks import Dirt, Request, people_of, requests, truth
 from lakehouse_assets.sources.webhooks.delivered import records
 from lakehouse_assets.sources.webhooks.truth.people import score
 from lakehouse_assets.sources.webhooks.vendors import TOPICS
@@ -33,16 +36,46 @@ DIRT = Dirt(
     redelivery=0.05, late=0.05, out_of_order=0.03, stale_order=0.03, unknown_field=0.03,
     off_total=0.02, no_list=0.02, malformed=0.05,
 )  # fmt: skip
-COUNT = 900  # requests
+COUNT, SEED = 900, 9  # requests, among them what the tests look for
 CHANGES = "semantic.entity_changes"
 
-Whose = dict[tuple[str, str], str]  # entity of each record
+Whose = dict[tuple[str, str], str]  # entity of each record, or who it really is
 
 
-def sent(count: int, seed: int = 7) -> list[Request]:
-    """From a full second on: vendors' clocks count those, and the same happens whenever it is."""
-    start = now().replace(microsecond=0) - timedelta(seconds=count)
-    return list(requests(seed, count, start, DIRT))
+def begun() -> datetime:
+    """On a full second: vendors' clocks count those, and the same happens whenever it is."""
+    return now().replace(microsecond=0) - timedelta(seconds=COUNT)
+
+
+def sent(start: datetime) -> list[Request]:
+    return list(requests(SEED, COUNT, start, DIRT))
+
+
+def shopped(lake: Lake, start: datetime) -> Whose:
+    """Some of those people, and somebody else, are customers of the web shop, whose runs have left
+    its tables so; who each of them is.
+    """
+    buyers = {person.email: person.person_id for person in people_of(SEED, COUNT, start, DIRT)[::3]}
+    told = [{"customer_id": number, "email": email, "updated_at": start, "created_at": start,
+             "country": "US", "last_name": "B", "segment": "new", "is_deleted": False}
+            for number, email in enumerate(["else@x.org", *buyers])]  # fmt: skip
+    orders = [{"order_id": row["customer_id"], "customer_id": row["customer_id"], "currency": "EUR",
+               "total": Decimal(9), "status": "paid", "created_at": start} for row in told]
+    given: tuple[list[dict[str, Any]], ...] = (told, told, orders)
+    for name, rows_of_it in zip(truth.GIVEN[2:], given, strict=True):
+        contract = tables()[name].contract
+        left(lake, contract, *[{n: row[n] for n in contract.columns if n in row}
+                               for row in rows_of_it])  # fmt: skip
+    known = {("storefront", str(row["customer_id"])): row["email"] for row in told}
+    return {who: buyers.get(email, "somebody else") for who, email in known.items()}
+
+
+def left(lake: Lake, contract: type[Table], *given: dict[str, Any]) -> None:
+    """Rows of a table of another source, as its runs leave them."""
+    lake.catalog.ensure(contract)
+    head = lake.catalog.head(contract.name)
+    change = Change(rows(lake.spark, contract, *given), "append", scope.next_stamp(head.stamp))
+    publish(lake, contract, head, change)
 
 
 def catch_up(lake: Lake) -> None:
@@ -60,9 +93,9 @@ def check_against_truth(is_full: bool = True) -> None:
     assert not is_full or [one.table for one in compared if not one.rows] == []
 
 
-def check_people(made: list[Request]) -> None:
+def check_people(made: list[Request], shop: Whose) -> None:
     """Pairs of records that were found together are really one person's, and the other way."""
-    found = score(whose(), truth.who_is_who(made))
+    found = score(whose(), truth.who_is_who(made) | shop)
     assert min(found.precision, found.recall, found.f1) >= 0.99, found
 
 
@@ -112,29 +145,37 @@ def topics(lake: Lake) -> Iterator[None]:
 
 
 def test_one_batch_gives_the_simulators_truth(lake: Lake) -> None:
-    made = sent(COUNT)
+    start = begun()
+    made, shop = sent(start), shopped(lake, start)
     produce(records(made))
     catch_up(lake)
     check_against_truth()
-    check_people(made)
+    check_people(made, shop)
+    assert any(row["storefront_ids"] and row["shopify_ids"] for row in stored("marts.customer_360"))
     check_looks(lake)
     assert not stored(CHANGES)
 
 
 def test_many_shuffled_batches_give_the_truth_and_a_rebuild_changes_nothing(lake: Lake) -> None:
-    requested = sent(COUNT)
+    start = begun()
+    requested = sent(start)
     made = list(records(requested))
     Random(1).shuffle(made)
     produce(made[::2])
     catch_up(lake)
     before = whose()
+    shop = shopped(lake, start)
     produce(made[1::2])
     catch_up(lake)
     check_against_truth()
-    check_people(requested)
+    check_people(requested, shop)
     check_ids_stay(before, whose())
     customers = stored("staging.stg_shopify_customers")
-    assert any(row["merged_into_id"] for row in customers)
+    merged = {row["customer_id"] for row in customers if row["merged_into_id"]}
+    orders = stored("staging.stg_shopify_orders")
+    assert merged & {order["customer_id"] for order in orders}
+    assert {o["financial_status"] for o in orders if o["cancelled_at"]} >= {"refunded", "voided"}
+    assert {o["is_tax_included"] for o in orders} == {True, False}
     assert any(row["is_deleted"] and not row["merged_into_id"] for row in customers)
     resolved, told = whose(), stored(CHANGES)
     for name in [name for name in truth.KEYS if not tables()[name].topic]:
@@ -177,10 +218,7 @@ def test_what_the_payments_system_knows_of_a_mailbox_is_on_its_owners_page(lake:
     paid = {"charged_on": date(2026, 5, 4), "charges": 2, "succeeded": 1, "failed": 1}
     days = [paid | {"email_normalized": f"{name}@example.com", "last_charge_at": now()}
             for name in ("anna", "info", "late")]  # fmt: skip
-    lake.catalog.ensure(PayerDays)
-    head = lake.catalog.head(PayerDays.name)
-    change = Change(rows(lake.spark, PayerDays, *days), "append", scope.next_stamp(head.stamp))
-    publish(lake, PayerDays, head, change)
+    left(lake, PayerDays, *days)
     step(lake, [])
     step(lake, [person(id=3, email="late@example.com")])
     pages = stored("marts.customer_360", "shopify_ids", "provider_charges")

@@ -17,6 +17,11 @@ PHONES = (
     ("0151 1234567", None), ("0151 1234567", "XX"), ("555", "US"), ("+1234567890123456", "US"),
     ("0771 2345678 ext. 9", "GB"), ("07712345678x9", "GB"), ("0771#9", "GB"), (None, "GB"),
     ("", "GB"), ("+0123456789", "GB"), (" +44 771 2345678 ", None), ("n/a", "US"),
+    ("tel:+49-151-1000000", None), (" TEL:0151-1000000;phone-context=+49", "DE"), ("tel:", "DE"),
+    ("49 151 1000000", "DE"), ("49 (0) 151 1000000", "DE"), ("491 1234567", "DE"), ("49151", "DE"),
+    ("49 151 10000000000", "DE"), ("49 151 1000000", "FR"), ("33 6 12 34 56 78", "FR"),
+    ("420 603 123 456", "CZ"), ("603 123 456", "CZ"), ("39 333 1234567", "IT"),
+    ("393 1234567", "IT"), ("6512 3456 7", "SG"), ("1 212 555 0100", "CA"),
 )  # fmt: skip
 
 
@@ -35,6 +40,20 @@ def test_a_number_of_italy_keeps_its_zero(lake: Lake) -> None:
     columns = "email string, phone string, country string"
     frame = lake.spark.createDataFrame([(None, "06 1234567", "IT")], columns)
     assert [row["phone_normalized"] for row in normalized(frame).collect()] == ["+39061234567"]
+
+
+@pytest.mark.parametrize(("phone", "country", "meant"), [
+    ("tel:+49-151-1000000", None, "+491511000000"), ("49 151 1000000", "DE", "+491511000000"),
+    ("tel:0151-1000000;phone-context=+49", "DE", "+491511000000"),
+    ("4941 123456", "DE", "+494941123456"),  # Aurich's, without the 0: it may be that one
+    ("39 333 1234567", "IT", "+393331234567"), ("393 1234567", "IT", "+393931234567"),
+])  # fmt: skip
+def test_a_calling_code_is_known_where_no_number_within_could_begin_so(
+    lake: Lake, phone: str, country: str | None, meant: str
+) -> None:
+    columns = "email string, phone string, country string"
+    frame = lake.spark.createDataFrame([(None, phone, country)], columns)
+    assert [row["phone_normalized"] for row in normalized(frame).collect()] == [meant]
 
 
 @pytest.mark.parametrize(("mailbox", "kept"), [

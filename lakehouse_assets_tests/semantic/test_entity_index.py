@@ -10,10 +10,12 @@ from lakehouse_assets_tests.semantic.people import (
     AT,
     HUBSPOT,
     MINUTE,
+    SHOP,
     SHOPIFY,
     STRIPE,
     entities,
     known,
+    replace,
     tell,
 )
 from lakehouse_assets_tests.support import broken_across, broken_rules, rows, stored
@@ -55,22 +57,39 @@ def test_a_deletion_takes_the_record_and_leaves_the_others(lake: Lake) -> None:
     before = entities(lake)
     head = lake.catalog.head(STRIPE.name)
     later = known("c1", is_deleted=True, updated_at=AT + MINUTE)
-    _replace(lake, later)
+    replace(lake, STRIPE, later)
     assert lake.catalog.head(STRIPE.name).stamp.commit == head.stamp.commit + 1
     assert entities(lake) == {"shopify/1": before["shopify/1"]}
 
 
-def _replace(lake: Lake, row: dict[str, object]) -> None:
-    """A newer version in staging, in place of the older one."""
-    from lakehouse_assets.lake import scope
-    from lakehouse_assets.lake.publish import Change, publish
+def test_a_customer_of_the_shop_is_who_has_their_mailbox_or_number_elsewhere(lake: Lake) -> None:
+    """Also who came before, and who is in no other system."""
+    tell(lake, SHOP, known(1, "Ada@x.org", first_name="Ada", last_name="Low"), known(2, "c@x.org"))
+    before = entities(lake)
+    assert len(set(before.values())) == 2
+    tell(lake, STRIPE, known("cus_1", "ada+s@x.org"), known("cus_2", None, "+49 151 1000000"))
+    tell(lake, SHOP, known(3, "d@x.org", "0151 1000000", country="DE"))
+    found = entities(lake)
+    assert found["storefront/1"] == found["stripe/cus_1"] == before["storefront/1"]
+    assert found["storefront/3"] == found["stripe/cus_2"]
+    assert len(set(found.values())) == 3
+    names = {row["source_id"]: row["full_name"] for row in stored(entity_index.name)}
+    assert names["1"] == "Ada Low"
 
-    head = lake.catalog.head(STRIPE.name)
-    named = {"customer_id": row["_number"]} | {k: v for k, v in row.items() if k != "_number"}
-    frame = rows(lake.spark, STRIPE.contract, named).drop("_commit").selectExpr(
-        "*", "'U' as _op", "0L as _new", "0L as _old", "1 as _copies"
-    )
-    publish(lake, STRIPE.contract, head, Change(frame, "merge", scope.next_stamp(head.stamp)))
+
+def test_of_the_shop_too_a_new_mailbox_moves_its_record_alone_and_a_deletion_takes_it(
+    lake: Lake
+) -> None:
+    tell(lake, SHOP, *[known(n, f"m{n}@x.org") for n in range(5)])
+    tell(lake, STRIPE, known("a", "m0@x.org"), known("b", "m0@x.org"), known("c", "m1@x.org"))
+    before = entities(lake)
+    replace(lake, SHOP, known(0, "m1@x.org", updated_at=AT + MINUTE))
+    (published,) = advance(lake, entity_index).published
+    assert (published.stored, published.removed) == (1, 1), "the others say the same"
+    assert entities(lake) == before | {"storefront/0": before["stripe/c"]}
+    replace(lake, SHOP, known(0, is_deleted=True, updated_at=AT + 2 * MINUTE))
+    found = entities(lake)
+    assert found == {who: entity for who, entity in before.items() if who != "storefront/0"}
 
 
 def test_a_rebuild_keeps_the_names(lake: Lake) -> None:
@@ -80,6 +99,31 @@ def test_a_rebuild_keeps_the_names(lake: Lake) -> None:
     assert entities(lake) == before
 
 
+def test_a_record_that_its_parent_refuses_later_is_gone_with_the_rebuild(lake: Lake) -> None:
+    from lakehouse_assets.lake import scope
+    from lakehouse_assets.lake.publish import Change, publish
+
+    for parent in (SHOPIFY, HUBSPOT):
+        tell(lake, parent)
+    tell(lake, STRIPE, known("c1", "m@x.org", "+492222222"), known("c2", "m@x.org"))
+    tell(lake, SHOP, known(1, None, "+492222222"), known(2, None, "+492222222"))
+    before, head = entities(lake), lake.catalog.head(STRIPE.name)
+    good = known("c2", "m@x.org")
+    frame = rows(lake.spark, STRIPE.contract, {"customer_id": good.pop("_number")} | good)
+    made = frame.selectExpr("* except (_commit)", "1 as _copies")
+    anew = scope.next_stamp(head.stamp, epoch=head.stamp.epoch + 1)
+    publish(lake, STRIPE.contract, head, Change(made, "replace", anew, carry=False))
+    (ghosts,) = [rule for rule in EntityIndex.across if rule.name == "nobody_is_a_ghost"]
+    assert [row["source_id"] for row in lake.spark.sql(ghosts.bad).collect()] == ["c1"]
+    assert len(set(before.values())) == 1
+    after = entities(lake)
+    assert after.keys() == before.keys() - {"stripe/c1"}
+    assert after["storefront/1"] == after["storefront/2"] == before["storefront/1"]
+    rebuild(lake, entity_index)
+    assert entities(lake) == after
+    assert not broken_across(lake, entity_index)
+
+
 def test_every_record_of_staging_has_its_place(lake: Lake) -> None:
     tell(lake, STRIPE, known("c1", "m@x.org"))
     tell(lake, SHOPIFY)
@@ -87,12 +131,19 @@ def test_every_record_of_staging_has_its_place(lake: Lake) -> None:
     entities(lake)
     assert not broken_across(lake, entity_index)
     tell(lake, STRIPE, known("c2"), known("c3", is_deleted=True))
+    tell(lake, SHOP, known(1), known(2, is_deleted=True))
     made = result(entity_index, **{
         name: rows(lake.spark, table.contract) for name, table in entity_index.parents.items()
     })  # fmt: skip
     assert made == []
-    bad = lake.spark.sql(EntityIndex.across[0].bad).collect()
-    assert [(row["source"], row["source_id"]) for row in bad] == [("stripe", "c2")]
+    bad = [lake.spark.sql(rule.bad).collect() for rule in EntityIndex.across]
+    assert [(row["source"], row["source_id"]) for rows in bad for row in rows] == [
+        ("stripe", "c2"), ("storefront", "1")
+    ]  # fmt: skip
+    replace(lake, SHOP, known(1, is_deleted=True))
+    replace(lake, STRIPE, known("c1", is_deleted=True))
+    bad = [lake.spark.sql(rule.bad).collect() for rule in EntityIndex.across]
+    assert [[row["source_id"] for row in rows] for rows in bad] == [["c2"], ["c1"], [], []]
 
 
 def test_what_is_no_number_and_no_stated_confidence_is_counted(lake: Lake) -> None:

@@ -17,7 +17,8 @@ def test_the_earliest_counts_then_the_least_id_and_nobodys_order_is_nobodys_firs
     lake: Lake,
 ) -> None:
     given = [order("9", 2), order("3", 1), order("2", 1), order("1", 0, customer_id=None),
-             order("7", 5, customer_id="2")]  # fmt: skip
+             order("7", 5, customer_id="2"), order("8", 0, financial_status="voided"),
+             order("6", 0, cancelled_at=AT)]  # fmt: skip
     made = result(first_orders, orders=rows(lake.spark, StgShopifyOrders, *given))
     assert found(made) == {"1": ("2", 1), "2": ("7", 5)}
 

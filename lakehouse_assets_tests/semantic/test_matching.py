@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import pytest
 from pyspark.sql import DataFrame
+from pyspark.sql import functions as F
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.semantic import matching
@@ -24,14 +25,22 @@ class Index:
     def __init__(self, lake: Lake) -> None:
         self.lake, self.rows = lake, dict[str, Row]()
 
-    def take(self, *records: Record, gone: Iterable[str] = ()) -> dict[str, str]:
-        """Each record's entity after these have come or changed and those are gone."""
+    def take(
+        self, *records: Record, gone: Iterable[str] = (), anew: bool = False
+    ) -> dict[str, str]:
+        """Each record's entity after these have come or changed and those are gone; `anew`: these
+        are all that there are.
+        """
         spark = self.lake.spark
         fresh = [("s", *record, False) for record in records]
         fresh += [("s", name, None, None, True) for name in gone]
         frame = spark.createDataFrame(fresh, f"{COLUMNS}, is_deleted boolean")
-        made, old = matching.grouped(self._here(), frame)
+        counts = F.lit(not anew).alias("_counts")
+        made, old = matching.grouped(self._here().select("*", counts), frame)
         found = {row["source_id"]: row.asDict() for row in made.collect()}
+        if anew:
+            assert not old.count(), "nothing stands that they could come in place of"
+            self.rows.clear()
         for row in old.collect():
             del self.rows[row["source_id"]]
         assert not found.keys() & self.rows.keys(), "a record would stand twice"
@@ -95,6 +104,20 @@ def test_a_number_that_too_many_share_links_nobody_until_one_gives_it_up(lake: L
 def test_the_mailbox_of_a_role_links_nobody(lake: Lake) -> None:
     found = Index(lake).take(("1", "info@x.y", None), ("2", "info@x.y", None))
     assert len(set(found.values())) == 2
+
+
+def test_made_anew_nobody_is_there_but_the_records_and_they_are_called_as_before(
+    lake: Lake
+) -> None:
+    index = Index(lake)
+    numbers = [(f"n{n}", None, "+4911111111") for n in range(matching.CAPS["phone"] + 1)]
+    before = index.take(("1", "a@x.y", None), ("2", "a@x.y", "+492222222"),
+                        ("3", None, "+492222222"), *numbers)  # fmt: skip
+    after = index.take(("1", "a@x.y", None), ("3", None, "+492222222"), *numbers[1:], anew=True)
+    assert before.keys() - after.keys() == {"2", "n0"}
+    assert sorted({after["1"], after["3"]} & {*before.values()}) == [before["2"]]
+    assert after["1"] != after["3"], "who linked them is no more"
+    assert len({after[name] for name, _, _ in numbers[1:]}) == 1, "they are few enough now"
 
 
 def test_it_is_said_by_what_a_record_is_linked(lake: Lake) -> None:

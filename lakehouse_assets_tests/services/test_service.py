@@ -166,6 +166,15 @@ def test_stop_is_bounded_when_sigterm_is_ignored() -> None:
     assert not alive(process)
 
 
+def test_a_service_heeds_its_signal_though_its_starter_was_told_to_ignore_it(lake: Path) -> None:
+    ignoring = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"
+    starts = "from lakehouse_assets_tests.services.listener import Listener; Listener().start()"
+    subprocess.run([sys.executable, "-c", ignoring + starts], check=True, cwd=settings.ROOT)
+    process = psutil.Process(pid_of(Listener()))
+    process.terminate()
+    assert ended(process, 5)
+
+
 def test_a_long_log_is_set_aside_at_start(service: Listener, lake: Path) -> None:
     log = lake / "logs" / "listener.log"
     log.parent.mkdir(parents=True)

@@ -7,7 +7,8 @@ import pytest
 from lakehouse_assets import settings
 from lakehouse_assets.commands import common, stack
 from lakehouse_assets.services.host import ended
-from lakehouse_assets.services.webhooks import Webhooks
+from lakehouse_assets.services.webhooks import Webhooks, made_secrets, signing
+from lakehouse_assets.sources.webhooks.vendors import VENDORS
 from lakehouse_assets_tests.support import last_line, said
 
 
@@ -40,6 +41,25 @@ def test_another_sources_life_does_not_open_the_door(monkeypatch: pytest.MonkeyP
     assert "webhooks" in names()
     assert names("payments", "webhooks") == {*names("payments"), "webhooks"}
     assert names("webhooks") == {*names("payments"), "webhooks"}
+
+
+def test_secrets_are_made_for_all_vendors_or_once_one_is_set_for_none(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = {v.secret: v.name for v in VENDORS}
+    for name in names:
+        monkeypatch.delenv(name, raising=False)
+        monkeypatch.delenv(f"{name}_PREVIOUS", raising=False)
+    monkeypatch.setenv("STRIPE_WEBHOOK_SECRET", " ")
+    kept = made_secrets()
+    assert kept.keys() == names.keys() and all(len(one.strip()) > 20 for one in kept.values())
+    assert made_secrets() == kept, "they are kept"
+    assert {name: kept[name].encode() for name in names} == {n: signing()[names[n]] for n in names}
+    env = Webhooks().env()
+    assert {name: env[name] for name in names} == kept
+    monkeypatch.setenv("STRIPE_WEBHOOK_SECRET", "whsec_theirs")
+    assert made_secrets() == {} and signing() == {"stripe": b"whsec_theirs"}
+    assert [name for name in names if name in Webhooks().env()] == ["STRIPE_WEBHOOK_SECRET"]
 
 
 def test_a_new_secret_may_stand_beside_the_previous_one(monkeypatch: pytest.MonkeyPatch) -> None:

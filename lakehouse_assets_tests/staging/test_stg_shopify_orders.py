@@ -89,15 +89,24 @@ def test_a_total_that_does_not_add_up_is_counted_and_kept(lake: Lake) -> None:
         "tax_amount": Decimal("5.00"), "shipping_amount": Decimal("2.50"), "line_item_count": 1,
         "is_paid": True, "is_fulfilled": True, "created_at": AT, "updated_at": AT, "arrived_at": AT,
     }  # fmt: skip
-    given = [good, good | {"total_amount": Decimal("32.51")}, good | {"tax_amount": None}]
-    assert broken_rules(lake, StgShopifyOrders, *given) == [""] * 3
+    given = [good, good | {"total_amount": Decimal("32.51")}, good | {"tax_amount": None},
+             good | {"is_tax_included": True, "total_amount": Decimal("27.50")}]  # fmt: skip
+    assert broken_rules(lake, StgShopifyOrders, *given) == [""] * 4
     rule = next(r for r in StgShopifyOrders.rules if r.name == "totals_add_up")
     assert not rule.refuses and rule.threshold == 0.02
-    off = good | {"total_amount": Decimal("32.52")}
+    off = (good | {"total_amount": Decimal("32.52")}, good | {"is_tax_included": True})
     add(lake, stg_shopify_orders, *[one | {"order_id": str(n)} for n, one in enumerate(
-        (*given, off))], stated=False)  # fmt: skip
+        (*given, *off))], stated=False)  # fmt: skip
     bad = lake.table("staging.stg_shopify_orders").where(f"not ({rule.sql})")
-    assert [row["order_id"] for row in bad.collect()] == ["3"]
+    assert sorted(row["order_id"] for row in bad.collect()) == ["4", "5"]
+
+
+def test_it_says_when_it_was_cancelled_and_whether_prices_contain_the_taxes(lake: Lake) -> None:
+    for said in ({}, {"cancelled_at": AT + MINUTE, "is_tax_included": True}):
+        (row,) = staged(lake, said)
+        assert (row["cancelled_at"], row["is_tax_included"]) == (
+            said.get("cancelled_at"), said.get("is_tax_included")
+        )  # fmt: skip
 
 
 def test_an_orders_customer_is_missed_after_an_hour(lake: Lake) -> None:

@@ -12,12 +12,13 @@ records that they become. Who is who, and what staging must hold, is told by `tr
 from datetime import datetime, timezone
 
 from lakehouse_assets.sources.webhooks.dirt import Dirt
-from lakehouse_assets.sources.webhooks.feed import EVERY, INTERVAL, requests
+from lakehouse_assets.sources.webhooks.feed import EVERY, INTERVAL, people_of, requests
 from lakehouse_assets.sources.webhooks.people import Traps, identities
 from lakehouse_assets.sources.webhooks.request import VENDORS, Request
 
 __all__ = [
-    "EVERY", "FEEDS", "FIRST_DAY", "INTERVAL", "Dirt", "Request", "Traps", "identities", "requests",
+    "EVERY", "FEEDS", "FIRST_DAY", "INTERVAL", "Dirt", "Request", "Traps", "identities",
+    "people_of", "requests",
 ]  # fmt: skip
 
 FEEDS = {vendor: vendor for vendor in VENDORS}  # as one types them

@@ -3,12 +3,11 @@
 from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 
-from lakehouse_assets.services.secrets import secret
+from lakehouse_assets.services.webhooks import signing
 from lakehouse_assets.sources.command import Asked, Source, command
 from lakehouse_assets.sources.webhooks import EVERY, FEEDS, INTERVAL, Dirt, Request, requests
 from lakehouse_assets.sources.webhooks.dirt import KINDS
 from lakehouse_assets.sources.webhooks.posting import post
-from lakehouse_assets.sources.webhooks.vendors import VENDORS
 
 
 def make(asked: Asked) -> Iterator[Request]:
@@ -24,8 +23,7 @@ def send(
     paced_from: datetime | None,
     on_progress: Callable[[int], None],
 ) -> int:
-    secrets = {vendor.name: secret(vendor.secret).encode() for vendor in VENDORS}
-    return post(made, secrets, paced_from, on_progress)
+    return post(made, signing(), paced_from, on_progress)
 
 
 if __name__ == "__main__":

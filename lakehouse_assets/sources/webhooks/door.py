@@ -22,10 +22,11 @@ from lakehouse_assets.sources.webhooks.limits import Incoming, Rates, Room, chec
 from lakehouse_assets.sources.webhooks.metrics import Metrics
 from lakehouse_assets.sources.webhooks.recent import Recent
 from lakehouse_assets.sources.webhooks.refusal import Refused, later
-from lakehouse_assets.sources.webhooks.sending import NotSent, Sender
+from lakehouse_assets.sources.webhooks.sending import DELIVERY_S, NotSent, Sender
 from lakehouse_assets.sources.webhooks.vendors import TOPICS, VENDORS, Delivery, Event, Vendor
 
 KAFKA_RETRY_S, SECRET_RETRY_S = 5, 60
+ANSWERED_S = DELIVERY_S + 1  # by then librdkafka has told of each record, unless it is broken
 
 
 class Door:
@@ -97,9 +98,11 @@ class Door:
                 waits.add(wait)
         self.metrics.recognised(vendor.name, known)
         if waits:
-            await asyncio.wait(waits)  # not gather: who hangs up must not cancel what others await
+            # not gather: who hangs up must not cancel what others await
+            await asyncio.wait(waits, timeout=ANSWERED_S)
         for wait in waits:
-            if isinstance(failure := wait.exception(), NotSent):
+            failure = wait.exception() if wait.done() else NotSent("it has not told in time")
+            if isinstance(failure, NotSent):
                 raise later(
                     503, "kafka_away", "Kafka has not acknowledged it: send it again.",
                     KAFKA_RETRY_S,

@@ -10,7 +10,7 @@ from lakehouse_assets.sources.dirt import Schedule
 from lakehouse_assets.sources.event import CLEAN
 from lakehouse_assets.sources.webhooks.dirt import MIN_LATE, Dirt
 from lakehouse_assets.sources.webhooks.edits import EDITS, again, edited
-from lakehouse_assets.sources.webhooks.people import TRAPS, Traps
+from lakehouse_assets.sources.webhooks.people import TRAPS, Person, Traps
 from lakehouse_assets.sources.webhooks.request import VENDORS, Request
 from lakehouse_assets.sources.webhooks.world import World
 
@@ -47,6 +47,14 @@ def requests(
     return islice(wanted, count)
 
 
+def people_of(seed: int, count: int, start: datetime, dirt: Dirt = DIRT) -> list[Person]:
+    """Of whom the first `count` such requests tell, but for those who were deleted again."""
+    feed = _Feed(seed, start, dirt, INTERVAL, TRAPS)
+    for slot in range(count):
+        feed.request(slot)
+    return feed.people()
+
+
 def _tells_who(request: Request) -> bool:
     return request.known is not None or request.topic.startswith("company.")
 
@@ -77,6 +85,9 @@ class _Feed:
         if made.kind != "redelivery":
             self._latest.append(made)
         return made._replace(made_ms=at)
+
+    def people(self) -> list[Person]:
+        return self._world.known()
 
     def _dirty(self, slot: int, at: int) -> Request | None:
         """The request with the dirt that is due now; what does not suit waits for the next slot."""

@@ -38,7 +38,8 @@ def step(rng: Random, order: Order, at: int, number: int) -> list[tuple[str, Jso
         made["fulfillments"] = [{"id": number, "order_id": made["id"], "status": "success"}]
     elif what == "cancelled":
         made["cancelled_at"], made["cancel_reason"] = made["updated_at"], "customer"
-        made["financial_status"] = "voided"
+        if made["financial_status"] == "pending":  # what was paid is paid until it is given back
+            made["financial_status"] = "voided"
     elif what == "edited":
         made["line_items"].append(shopify.line(rng, number, made["currency"]))
         discount = shopify.minor(made["total_discounts"])

@@ -42,8 +42,9 @@ def post(
 ) -> int:
     """Send all requests and return how many; each has been answered with 200.
 
-    `secrets` by vendor. `paced_from`: the instant that is now for the requests; else as fast as can
-    be. `on_progress` hears the number answered so far, at most five times a second.
+    `secrets` by vendor; without one the door says what is missing. `paced_from`: the instant that
+    is now for the requests; else as fast as can be. `on_progress` hears the number answered so far,
+    at most five times a second.
     """
     poster = _Poster(secrets)
     began = told = time.monotonic()
@@ -140,7 +141,7 @@ class _Lane:
     def _attempt(self, request: Request) -> tuple[int, str, float]:
         """Status, what was said, and after how many seconds to try again."""
         headers = dict(request.headers) | signed(
-            request, self._secrets[request.vendor], self._known_as, time.time()
+            request, self._secrets.get(request.vendor, b""), self._known_as, time.time()
         )
         self._connection.request("POST", request.path, request.body, headers)
         answer = self._connection.getresponse()

@@ -6,6 +6,7 @@ fight the loop for the interpreter's lock at every acknowledgement.
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import Any
 
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
@@ -47,12 +48,15 @@ class Sender:
             self._outstanding -= 1
             self._settle(done, error)
 
+        producer = self._producers[0]
         try:
-            self._producers[0].produce(topic, value, key, on_delivery=delivered)
+            producer.produce(topic, value, key, on_delivery=delivered)
         except BufferError:
             done.set_exception(NotSent(f"{QUEUED_RECORDS:,} records are waiting already"))
         except KafkaException as failure:
             self._settle(done, failure.args[0])
+            if failure.args[0].code() == KafkaError._FATAL:
+                self._renew(producer, failure.args[0])
         else:
             self._outstanding += 1
             self._keep_polling()
@@ -61,8 +65,8 @@ class Sender:
     async def look(self) -> None:
         """Now and then: is Kafka there, and our topics? Until it is cancelled."""
         while True:
-            for old in self._producers:
-                old.poll(0)
+            for producer in (*self._producers,):
+                self._hear(producer)
             self._producers[1:] = [old for old in self._producers[1:] if len(old)]
             try:
                 await asyncio.to_thread(self._require_topics)
@@ -74,7 +78,8 @@ class Sender:
     async def close(self) -> None:
         """Wait for what is outstanding, within bounds."""
         for producer in self._producers:
-            await asyncio.to_thread(producer.flush, FLUSH_S)
+            with suppress(KafkaException):  # it broke: it holds nothing that could be sent
+                await asyncio.to_thread(producer.flush, FLUSH_S)
 
     def _require_topics(self) -> None:
         there = self._producers[0].list_topics(timeout=LOOK_S).topics
@@ -88,13 +93,19 @@ class Sender:
             return
         done.set_exception(NotSent(error.str()))
         self._told(False, error.str())
-        if error.fatal():
-            self._renew(error)
 
-    def _renew(self, error: KafkaError) -> None:
-        """A producer with a fatal error takes nothing any more."""
-        logger.error("the producer broke and is replaced: %s", error.str())
-        self._producers.insert(0, self._made())
+    def _hear(self, producer: Producer) -> None:
+        """What it has to tell: a fatal error once, and then of all it held that it is not sent."""
+        try:
+            producer.poll(0)
+        except KafkaException as failure:  # no callback hears of a fatal error
+            self._renew(producer, failure.args[0])
+
+    def _renew(self, producer: Producer, error: KafkaError) -> None:
+        """One with a fatal error takes nothing any more."""
+        if producer is self._producers[0]:
+            logger.error("the producer broke and is replaced: %s", error.str())
+            self._producers.insert(0, self._made())
 
     def _told(self, is_up: bool, why: str) -> None:
         if is_up != self._is_told_up:
@@ -108,8 +119,8 @@ class Sender:
             self._loop.call_later(POLL_S, self._poll)
 
     def _poll(self) -> None:
-        for producer in self._producers:
-            producer.poll(0)
+        for producer in (*self._producers,):
+            self._hear(producer)
         self._is_polling = False
         if self._outstanding:
             self._keep_polling()

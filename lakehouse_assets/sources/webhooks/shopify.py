@@ -13,9 +13,10 @@ from lakehouse_assets.sources.webhooks.request import JSON_HEADERS, Json, Known,
 SHOP, API_VERSION = "lakehouse-demo.myshopify.com", "2024-10"
 HOURS_FROM_UTC = -5  # the shop's clock, all year
 PATHS = (  # what becomes of an order, and how often of ten
-    ("paid", "fulfilled"), ("paid", "fulfilled"), ("paid", "fulfilled"), ("paid", "fulfilled"),
-    ("paid",), ("edited", "paid", "fulfilled"), ("cancelled",), ("paid", "refunded"),
-    ("paid", "fulfilled", "refunded"), ("paid", "edited", "fulfilled", "partially_refunded"),
+    ("paid", "fulfilled"), ("paid", "fulfilled"), ("paid", "fulfilled"),
+    ("paid", "cancelled", "refunded"), ("paid",), ("edited", "paid", "fulfilled"), ("cancelled",),
+    ("paid", "refunded"), ("paid", "fulfilled", "refunded"),
+    ("paid", "edited", "fulfilled", "partially_refunded"),
 )  # fmt: skip
 GOODS = tuple(
     (f"{colour} {thing}", cents)
@@ -26,6 +27,7 @@ GOODS = tuple(
     )
 )  # fmt: skip
 LINES = 3  # of an order, at most, when it is made
+TAXES_INCLUDED = ("AU", "DE", "FR", "GB")  # in the prices that people see there
 TAX_RATES = {"US": 0.0825, "GB": 0.2, "DE": 0.19, "FR": 0.2, "CA": 0.13, "AU": 0.1}
 
 
@@ -147,12 +149,16 @@ def line(rng: Random, number: int, currency: str) -> Json:
 
 
 def add_up(made: Json, account: Account, discount: int, shipping: int) -> None:
-    """Line items less discounts is the subtotal; with tax and shipping it is the total."""
+    """Line items less discounts is the subtotal; with shipping, and the tax if that is not in the
+    prices, it is the total.
+    """
     goods = sum(minor(item["price"]) * item["quantity"] for item in made["line_items"])
     discount = min(discount, goods)
     country = account.person.country
-    tax = round((goods - discount) * TAX_RATES[country.code])
-    total = goods - discount + tax + shipping
+    rate, is_included = TAX_RATES[country.code], country.code in TAXES_INCLUDED
+    tax = round((goods - discount) * (rate / (1 + rate) if is_included else rate))
+    total = goods - discount + (0 if is_included else tax) + shipping
+    made["taxes_included"] = is_included
     made["total_line_items_price"] = money(goods)
     made["subtotal_price"] = made["current_subtotal_price"] = money(goods - discount)
     made["total_discounts"], made["total_tax"] = money(discount), money(tax)

@@ -115,8 +115,8 @@ def _shopify_events(got: Delivery, at: str) -> list[Event]:
     if not _word(delivery):
         raise _not_an_event("X-Shopify-Webhook-Id is missing or too long")
     body = an_object(parsed(got.body))
-    kept = str(body.get("admin_graphql_api_customer_kept_id", "")).rpartition("/")[2]  # of a merge
-    key = _id(body.get("id")) or kept[:MAX_WORD] or delivery
+    kept = _id(body.get("admin_graphql_api_customer_kept_id")).rpartition("/")[2]  # of a merge
+    key = _id(body.get("id")) or kept or delivery
     topic = SHOPIFY_ROUTES.get(kind, OTHER)
     return [_event("shopify", topic, kind, delivery, at, key, got.body, ("shopify", delivery))]
 

@@ -51,6 +51,12 @@ class World:
         )  # fmt: skip
         return tuple(act for act, share in shares for _ in range(share))
 
+    def known(self) -> list[Person]:
+        """Who has an account somewhere, the first ones first."""
+        accounts = [account for known in self._accounts.values() for account in known]
+        accounts.sort(key=lambda account: (account.created_ms, account.id))
+        return list({one.person.person_id: one.person for one in accounts}.values())
+
     def act(self, at: int) -> Request:
         waiting = len(self.queue)
         if waiting and (waiting > QUEUED or self.rng.random() < 0.6):
@@ -130,10 +136,11 @@ class World:
         return self._first_of(self._steps(order, at)) if order else None
 
     def _open(self, at: int) -> orders.Order | None:
-        """An order that can change now."""
+        """An order that can change now; of which something waits to be told it cannot."""
+        waiting = {request.about for request in self.queue}
         for _ in range(TRIES if self._orders else 0):
             order = self._orders[int(self.rng.random() * len(self._orders))]
-            if order.updated_ms // 1000 < at // 1000:
+            if order.updated_ms // 1000 < at // 1000 and str(order.content["id"]) not in waiting:
                 return order
         return None
 

@@ -18,7 +18,6 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.service import Service
 from lakehouse_assets.services.webhooks import Webhooks
 from lakehouse_assets.sources.webhooks.door import Door
 from lakehouse_assets.sources.webhooks.limits import MAX_HEAD
@@ -32,6 +31,7 @@ from lakehouse_assets_tests.sources.webhooks.vendor import (
     get,
     hubspot,
     in_kafka,
+    records,
     shopify,
     stripe,
 )
@@ -101,17 +101,10 @@ def test_a_wrong_path_or_method_is_told_in_the_same_form(door: Webhooks) -> None
     assert get("/docs").status == 200
 
 
-class Bare(Webhooks):
-    """With no secrets but the environment's: none is made for the simulator."""
-
-    def env(self) -> dict[str, str]:
-        return Service.env(self)
-
-
 def test_a_door_without_a_secret_opens_for_nobody(
     door: Webhooks, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Beside the other vendors', which it has."""
+    """Beside another vendor's, which was set: then none is made."""
     kafka = settings.kafka_bootstrap()
     with lake_in(tmp_path / "a lake"), monkeypatch.context() as patch:
         patch.setenv("LAKEHOUSE_KAFKA", kafka)
@@ -119,7 +112,7 @@ def test_a_door_without_a_secret_opens_for_nobody(
         patch.delenv("STRIPE_WEBHOOK_SECRET_PREVIOUS")
         patch.delenv("HUBSPOT_WEBHOOK_SECRET")
         patch.setenv("LAKEHOUSE_WEBHOOKS_PER_S", "2")
-        half = Bare()
+        half = Webhooks()
         try:
             half.start()
             before = in_kafka()
@@ -165,6 +158,20 @@ def test_behind_a_proxy_hubspots_address_is_the_one_that_is_set(
             assert sent.send().status == 200
         finally:
             inside.stop()
+
+
+@pytest.mark.parametrize(("kept", "key"), [
+    (b'"gid://shopify/Customer/17"', b"17"), (b"17", b"17"), (b"null", None),
+    (b'"gid://x/\\ud83d"', None), (b'"gid://x/\\u00e9 1"', None), (b'["17"]', None),
+    (b'"gid://x/' + b"1" * 300 + b'"', None),
+])  # fmt: skip
+def test_a_merge_is_keyed_by_whom_it_kept_or_by_its_delivery(
+    door: Webhooks, kept: bytes, key: bytes | None
+) -> None:
+    body, webhook = b'{"admin_graphql_api_customer_kept_id":%s}' % kept, f"w-{kept.hex()[:40]}"
+    assert shopify(body, webhook, "customers/merge").send().status == 200
+    (record,) = records(webhook)
+    assert (record.topic, record.key) == ("shopify.customers", key or webhook.encode())
 
 
 def talk(*parts: bytes, pause_s: float = 0.0) -> bytes:

@@ -1,20 +1,23 @@
 """Kafka away, slow, killed; the door killed: what was answered is there, what is there is once."""
 
 import asyncio
+import ctypes
 import signal
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout  # Python 3.10 has two
 from contextlib import contextmanager
 from functools import partial
+from pathlib import Path
 
+import confluent_kafka
 import psutil
 import pytest
-from confluent_kafka import KafkaError
+from confluent_kafka import KafkaError, Producer
 
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.webhooks import Webhooks
-from lakehouse_assets.sources.webhooks.sending import Sender
+from lakehouse_assets.sources.webhooks.sending import DELIVERY_S, LOOK_EVERY_S, NotSent, Sender
 from lakehouse_assets_tests.sources.webhooks.vendor import (
     Request,
     charge,
@@ -99,11 +102,34 @@ def test_a_hiccup_of_kafkas_is_waited_for(door: Webhooks) -> None:
 def test_a_producer_that_broke_for_good_is_replaced(door: Webhooks) -> None:
     async def broken() -> None:
         sender = Sender(("stripe.charges",))
-        first = asyncio.get_running_loop().create_future()
-        sender._settle(first, KafkaError(KafkaError._FATAL, "fenced", fatal=True))
-        assert "fenced" in str(first.exception())
+        looking = asyncio.create_task(sender.look())
+        with mute_kafka():
+            held = sender.send("stripe.charges", "k", b'{"_webhook_id":"evt_lost"}')
+            break_for_good(sender._producers[0])
+            with pytest.raises(NotSent):
+                await asyncio.wait_for(held, DELIVERY_S)
         await sender.send("stripe.charges", "k", b'{"_webhook_id":"evt_renewed"}')
+        break_for_good(sender._producers[0])
+        with pytest.raises(NotSent, match="Fatal"):
+            await sender.send("stripe.charges", "k", b'{"_webhook_id":"evt_refused"}')
+        await sender.send("stripe.charges", "k", b'{"_webhook_id":"evt_at_once"}')
+        break_for_good(sender._producers[0])  # nothing is outstanding: a look finds it
+        await asyncio.sleep(LOOK_EVERY_S + 0.5)
+        await sender.send("stripe.charges", "k", b'{"_webhook_id":"evt_once_more"}')
+        assert not looking.done()
+        looking.cancel()
         await sender.close()
 
     asyncio.run(broken())
-    assert len(records("evt_renewed")) == 1
+    found = [len(records(f"evt_{one}")) for one in ("renewed", "at_once", "once_more")]
+    assert found == [1, 1, 1]
+
+
+def break_for_good(producer: Producer) -> None:
+    """As a broker does that has fenced it: librdkafka has a door for tests, Python none."""
+    beside = Path(confluent_kafka.__file__).parent.parent / "confluent_kafka.libs"
+    library = ctypes.CDLL(str(next(beside.glob("librdkafka*"))))
+    handle = ctypes.c_void_p.from_address(id(producer) + object.__basicsize__)
+    fail = library.rd_kafka_test_fatal_error
+    fail.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_char_p]
+    assert fail(handle, KafkaError.INVALID_PRODUCER_EPOCH, b"fenced by a test") == 0

@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter, defaultdict
+from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
@@ -14,7 +15,8 @@ from lakehouse_assets.sources.webhooks.vendors import TOPICS
 SEED = ("id", "admin_graphql_api_id", "email", "order_number", "total_price", "subtotal_price",
         "total_tax", "currency", "financial_status", "fulfillment_status", "customer",
         "line_items", "shipping_address", "billing_address", "created_at", "updated_at",
-        "total_discounts", "total_shipping_price_set")  # fmt: skip
+        "total_discounts", "total_shipping_price_set", "cancelled_at",
+        "taxes_included")  # fmt: skip
 HAPPENS = {
     "orders/create", "orders/updated", "orders/paid", "orders/fulfilled", "orders/cancelled",
     "refunds/create", "customers/create", "customers/update", "customers/delete",
@@ -55,6 +57,35 @@ def test_an_order_is_paid_and_fulfilled_in_time(made: list[Request]) -> None:
         assert all(a == b for a, b in pairwise(versions) if a[0] == b[0])
     last = Counter(versions[-1][1] for versions in updates.values() if len(versions) > 3)
     assert {"paid", "refunded", "partially_refunded"} <= set(last)
+
+
+def test_orders_add_up_whether_or_not_the_prices_contain_the_taxes(made: list[Request]) -> None:
+    found = Counter[bool]()
+    for order in said(made, "orders/create"):
+        subtotal, tax, total = (
+            Decimal(order[name]) for name in ("subtotal_price", "total_tax", "total_price")
+        )
+        shipping = Decimal(order["total_shipping_price_set"]["shop_money"]["amount"])
+        assert subtotal + shipping + (0 if order["taxes_included"] else tax) == total
+        goods = sum(Decimal(line["price"]) * line["quantity"] for line in order["line_items"])
+        assert goods - Decimal(order["total_discounts"]) == subtotal
+        found[order["taxes_included"]] += 1
+    assert min(found[True], found[False]) > 100
+
+
+def test_orders_are_cancelled_before_and_after_they_were_paid(made: list[Request]) -> None:
+    cancelled = said(made, "orders/cancelled")
+    assert all(order["cancelled_at"] for order in cancelled)
+    assert {order["financial_status"] for order in cancelled} == {"voided", "paid"}
+    refunded = said(made, "orders/updated")
+    assert any(o["cancelled_at"] and o["financial_status"] == "refunded" for o in refunded)
+
+
+def test_a_merged_account_had_orders_that_nobody_gives_to_the_other(made: list[Request]) -> None:
+    gone = {m["admin_graphql_api_customer_deleted_id"].rpartition("/")[2]
+            for m in said(made, "customers/merge")}  # fmt: skip
+    buyers = {str(order["customer"]["id"]) for order in said(made, "orders/create")}
+    assert gone & buyers
 
 
 def test_a_merge_names_two_accounts_of_one_person(made: list[Request]) -> None:

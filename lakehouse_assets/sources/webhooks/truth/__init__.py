@@ -5,7 +5,8 @@ and is written for reading, not for speed. Instants are UTC, money is Decimal, r
 their key. Raw has every record, see `raw`; what cannot be typed there is staged nowhere.
 
 One row per business key, its newest version, then the greater content, then the first to arrive:
-- stg_shopify_orders, by `updated_at`: the seed's columns. `is_paid` and `is_fulfilled` are those
+- stg_shopify_orders, by `updated_at`: the seed's columns, whether it was cancelled and whether
+  its prices contain the taxes. `is_paid` and `is_fulfilled` are those
   words of the two statuses; the state is the province by its name; `order_date` is the day of
   `created_at` in UTC.
 - stg_shopify_customers, stg_stripe_customers: a deletion first, since neither vendor uses an id
@@ -18,8 +19,9 @@ One row per business key, its newest version, then the greater content, then the
 Content decides column by column in the order given here, nulls first, text by its bytes. What
 breaks a rule of `rules` is set aside, so the version before it stands.
 
-What is made of staging is told by `entities`, `orders` and `customers`. A column that begins with
-`_` is the table's own business; one of them is kept for what is made of it: an order's line items.
+What is made of staging is told by `entities`, `orders`, `storefront` and `customers`. A column that
+begins with `_` is the table's own business; one of them is kept for what is made of it: an order's
+line items.
 """
 
 from collections.abc import Callable, Iterable
@@ -35,6 +37,7 @@ from lakehouse_assets.sources.webhooks.truth import (
     raw,
     rules,
     shopify,
+    storefront,
     stripe,
 )
 from lakehouse_assets.sources.webhooks.truth.entities import Who, contacts, grouping
@@ -65,16 +68,21 @@ STAGING: dict[str, tuple[str, ...]] = {  # tables and their keys
     hubspot.CONTACT_FACTS: ("contact_id", "fact"), hubspot.COMPANY_FACTS: ("company_id", "fact"),
     hubspot.CONTACTS: ("contact_id",), hubspot.COMPANIES: ("company_id",),
 }  # fmt: skip
-BEYOND = (entities, orders, customers)  # what is made of staging, each from what is before it
+# What is made of staging, each from what is before it.
+BEYOND = (entities, orders, storefront, customers)
 KEYS: dict[str, tuple[str, ...]] = {  # of every table that has a truth
     **dict.fromkeys(RAW.values(), PLACE),
     **STAGING,
     **{name: key for part in BEYOND for name, key in part.KEYS.items()},
     QUARANTINE: ("source_table", *PLACE),
 }
-GIVEN: tuple[str, ...] = (customers.AS_OF, customers.PAYERS)  # tables that are taken as they are
+GIVEN: tuple[str, ...] = (  # tables that are taken as they are
+    customers.AS_OF, customers.PAYERS, entities.SHOPPERS, storefront.CUSTOMERS, storefront.ORDERS,
+)  # fmt: skip
 # Tables that name an entity, which is called by its first record here; the first tells whose it is.
-ENTITIES: tuple[str, ...] = (entities.INDEX, entities.BLOCKS, customers.METRICS, customers.PAGE)
+ENTITIES: tuple[str, ...] = (
+    entities.INDEX, entities.BLOCKS, customers.METRICS, storefront.METRICS, customers.PAGE,
+)  # fmt: skip
 
 _READERS: dict[str, tuple[str, Callable[[Row], Row | None]]] = {  # topic: table, row of a record
     "shopify.orders": (shopify.ORDERS, shopify.order),
@@ -91,11 +99,14 @@ def expected(
     first_hour: datetime = LONG_AGO,
     as_of: Iterable[Row] = (),
     payer_days: Iterable[Row] = (),
+    shoppers: Iterable[Row] = (),
+    shop_customers: Iterable[Row] = (),
+    shop_orders: Iterable[Row] = (),
 ) -> Truth:
     """The rows of every table; the order of the records does not matter, their offsets say it.
 
-    `first_hour`: the lake's first, which takes everything older. `as_of`, `payer_days`: the rows of
-    these two tables, see `customers`.
+    `first_hour`: the lake's first, which takes everything older. The others are the rows of the
+    tables of GIVEN, which the clock or other sources tell.
     """
     truth: Truth = {name: [] for name in KEYS}
     accepted: Truth = {table: [] for table in VERSIONS}
@@ -118,7 +129,8 @@ def expected(
         truth[table] = _winners(table, rows)
     truth[hubspot.CONTACTS] = hubspot.contacts(truth[hubspot.CONTACT_FACTS])
     truth[hubspot.COMPANIES] = hubspot.companies(truth[hubspot.COMPANY_FACTS])
-    given = dict(zip(GIVEN, (list(as_of), list(payer_days)), strict=True))
+    others = (as_of, payer_days, shoppers, shop_customers, shop_orders)
+    given = dict(zip(GIVEN, map(list, others), strict=True))
     for part in BEYOND:
         truth |= part.tables(truth | given)
     return truth

@@ -1,11 +1,15 @@
 """What is known of each person: what they ordered and paid, and all of it on one page.
 
 - customer_metrics: the amounts are of the currency of most orders, then of the greater code; a
-  refund counts if it is in its order's currency. Cancelled orders are no orders. `churn_band`: up
+  refund counts if it is in its order's currency. Cancelled orders are no orders; those of
+  a merged account are whose it became, over MERGES merges at most. `churn_band`: up
   to one and a half times the usual days between orders is low, up to three times medium; the usual
   days of one who ordered less than thrice are USUAL_DAYS.
 - customer_360: of names the one in the newest record, of stages that of the newest contact; a tie
-  goes to the greater (source, id). The payments system is asked by mailboxes that are no role's.
+  goes to the greater (source, id). The payments system is asked by mailboxes that are no
+  role's and on no more than EMAIL_RECORDS records.
+
+What the web shop tells, see `storefront`, stands beside that; who ordered anywhere is a customer.
 
 The day as of which days are counted, and what the payments system tells, are taken as given: the
 one is told by the clock, the other by records of another source. Without a day nobody can count
@@ -18,16 +22,16 @@ from datetime import date
 from decimal import Decimal
 from typing import Any
 
-from lakehouse_assets.sources.webhooks.truth import hubspot, shopify, stripe
+from lakehouse_assets.sources.webhooks.truth import hubspot, shopify, storefront, stripe
 from lakehouse_assets.sources.webhooks.truth.entities import INDEX, Who
 from lakehouse_assets.sources.webhooks.truth.orders import average, real
-from lakehouse_assets.sources.webhooks.truth.people import is_role
+from lakehouse_assets.sources.webhooks.truth.people import EMAIL_RECORDS, is_role
 from lakehouse_assets.sources.webhooks.truth.values import Row, Tables, total
 
 METRICS, PAGE = "analytics.customer_metrics", "marts.customer_360"
 AS_OF, PAYERS = "semantic.as_of", "analytics.payer_days"
 KEYS: dict[str, tuple[str, ...]] = {METRICS: ("entity_id",), PAGE: ("entity_id",)}
-USUAL_DAYS = 60
+USUAL_DAYS, MERGES = 60, 6
 
 Theirs = dict[Who, list[Row]]  # by entity
 
@@ -37,7 +41,12 @@ def tables(truth: Tables) -> Tables:
     for record in truth[INDEX]:
         people[record["entity_id"]].append(record)
     today = next((row["as_of_on"] for row in truth[AS_OF]), None)
-    orders = _of(people, "shopify", "customer_id", real(truth[shopify.ORDERS]))
+    became = {row["customer_id"]: row["merged_into_id"] for row in truth[shopify.CUSTOMERS]}
+    real_orders = [
+        order | {"customer_id": _kept(order["customer_id"], became)}
+        for order in real(truth[shopify.ORDERS])
+    ]
+    orders = _of(people, "shopify", "customer_id", real_orders)
     charges = _of(people, "stripe", "customer_id", truth[stripe.CHARGES])
     back: dict[tuple[str, str | None], Decimal] = defaultdict(Decimal)
     for refund in truth[shopify.REFUNDS]:
@@ -48,9 +57,23 @@ def tables(truth: Tables) -> Tables:
         for who in sorted(people)
     ]  # fmt: skip
     contacts = _of(people, "hubspot", "contact_id", truth[hubspot.CONTACTS])
-    pages = [_page(people[row["entity_id"]], contacts[row["entity_id"]], row, truth[PAYERS])
-             for row in metrics]  # fmt: skip
+    mailboxes = Counter(record["email_normalized"] for record in truth[INDEX])
+    own = {box for box, n in mailboxes.items() if box and n <= EMAIL_RECORDS and not is_role(box)}
+    payers = [day for day in truth[PAYERS] if day["email_normalized"] in own]
+    bought = {row["entity_id"]: row for row in truth[storefront.METRICS]}
+    pages = []
+    for row in metrics:
+        who = row["entity_id"]
+        shop = {n: bought.get(who, storefront.NOTHING)[n] for n in storefront.NOTHING}
+        pages.append(_page(people[who], contacts[who], row, payers, shop))
     return {METRICS: metrics, PAGE: pages}
+
+
+def _kept(account: str | None, became: Mapping[str, str | None]) -> str | None:
+    """Whose an account is after it was merged, again and again."""
+    for _ in range(MERGES):
+        account = became.get(account or "") or account
+    return account
 
 
 def _of(people: Theirs, source: str, key: str, rows: Iterable[Row]) -> Theirs:
@@ -101,14 +124,16 @@ def _paid(charges: list[Row]) -> Row:
     return {"payments_succeeded": states["succeeded"], "payments_failed": states["failed"]}
 
 
-def _page(records: list[Row], contacts: list[Row], metrics: Row, payers: list[Row]) -> Row:
+def _page(
+    records: list[Row], contacts: list[Row], metrics: Row, payers: list[Row], shop: Row
+) -> Row:
     mailboxes = _each(records, "email_normalized")
-    asked = {mailbox for mailbox in mailboxes if not is_role(mailbox)}
-    paid = [day for day in payers if day["email_normalized"] in asked]
+    paid = [day for day in payers if day["email_normalized"] in mailboxes]
     called = sorted(records, key=lambda row: (row["updated_at"], row["source"], row["source_id"]))
     told = sorted(contacts, key=lambda row: (row["updated_at"], row["contact_id"]))
     last_charge_at = max((day["last_charge_at"] for day in paid), default=None)
-    heard = [called[-1]["updated_at"], metrics["last_order_at"], last_charge_at]
+    heard = [called[-1]["updated_at"], metrics["last_order_at"], last_charge_at,
+             shop["last_order_at"]]  # fmt: skip
     own = {name: value for name, value in metrics.items() if name not in (
         "sources", "other_currency_orders"
     )}  # fmt: skip
@@ -119,10 +144,11 @@ def _page(records: list[Row], contacts: list[Row], metrics: Row, payers: list[Ro
         "companies": _each(contacts, "company_name"),
         **{
             f"{source}_ids": sorted(r["source_id"] for r in records if r["source"] == source)
-            for source in ("shopify", "stripe", "hubspot")
+            for source in ("shopify", "stripe", "hubspot", "storefront")
         },
+        **{f"storefront_{name}": value for name, value in shop.items()},
         "lifecycle_stage": _last(told, "lifecycle_stage")
-        or ("customer" if metrics["orders"] else "lead"),
+        or ("customer" if metrics["orders"] or shop["orders"] else "lead"),
         "provider_charges": sum(day["charges"] for day in paid),
         "provider_succeeded": sum(day["succeeded"] for day in paid),
         "provider_failed": sum(day["failed"] for day in paid),

@@ -1,7 +1,8 @@
 """Who is one person across systems: records with their group, and the keys that they lie under.
 
 What the tables call an entity is made up when it is first seen, so that it depends on the order in
-which records came. Here it is called by its first record, the least (source, source_id) of all.
+which records came. Here it is called by its first record, the least (source, source_id) of all. The
+web shop's customers are taken as given: another source's truth tells them.
 
 - entity_index: of everybody who was not deleted. `match_confidence`: 0.95 where only the mailbox
   links the record to another one, 0.90 where only the phone does; 1.00 where both do, or nothing.
@@ -25,6 +26,7 @@ from lakehouse_assets.sources.webhooks.truth.people import (
 from lakehouse_assets.sources.webhooks.truth.values import Row, Tables
 
 INDEX, BLOCKS = "semantic.entity_index", "semantic.blocking_index"
+SHOPPERS = "semantic.storefront_people"
 KEYS: dict[str, tuple[str, ...]] = {
     INDEX: ("source", "source_id"),
     BLOCKS: ("key_type", "blocking_key", "source", "source_id"),
@@ -33,6 +35,7 @@ PEOPLE = {  # the tables whose rows are records of people: source, key
     shopify.CUSTOMERS: ("shopify", "customer_id"),
     stripe.CUSTOMERS: ("stripe", "customer_id"),
     hubspot.CONTACTS: ("hubspot", "contact_id"),
+    SHOPPERS: ("storefront", "customer_id"),
 }
 SURE = Decimal("1.00")
 BY = {"email": Decimal("0.95"), "phone": Decimal("0.90")}
@@ -56,9 +59,9 @@ def tables(truth: Tables) -> Tables:
 def records(truth: Mapping[str, list[Row]]) -> dict[Who, Row]:
     """Everybody who was not deleted, by name."""
     found = {
-        (source, row[key]): row
+        (source, str(row[key])): row
         for table, (source, key) in PEOPLE.items()
-        for row in truth[table]
+        for row in truth.get(table, ())
         if not row["is_deleted"]
     }
     return dict(sorted(found.items()))

@@ -3,7 +3,8 @@
 - order_lines: of a line without an id `#` and its place stands for it; of two with the same id the
   first one counts. Of what is no list of objects nobody could tell.
 - first_orders: the oldest of those that were not cancelled, then the least id.
-- order_summary: `discount_amount` is what was taken off goods whose price is known.
+- order_summary: `discount_amount` is what was taken off goods whose price is known; prices are told
+  without the taxes that they may contain.
 - payment_metrics: refunds and fees on the day of their charge, disputes on their own.
 - sales_dashboard_daily: without cancelled orders. Refunds stand on the day on which they were made,
   whatever became of their order; those of nothing have no currency and are not counted. A customer
@@ -58,8 +59,8 @@ def tables(truth: Tables) -> Tables:
 
 
 def real(orders: Iterable[Row]) -> list[Row]:
-    """Cancelled orders are no orders."""
-    return [order for order in orders if order["financial_status"] != "voided"]
+    """Cancelled orders are no orders, whether or not they had been paid."""
+    return [o for o in orders if o["financial_status"] != "voided" and not o["cancelled_at"]]
 
 
 def _lines(order: Row) -> list[Row]:
@@ -105,8 +106,10 @@ def _summed(orders: list[Row]) -> Row:
         found = [order[column] for order in orders if order[column] is not None]
         return total(found) if found else None
 
-    priced = [order for order in orders if order["subtotal_amount"] is not None]
-    net, discounts = known("subtotal_amount"), total(order["discount_amount"] for order in priced)
+    prices = [(_untaxed(order), order["discount_amount"]) for order in orders]
+    priced = [(goods, off) for goods, off in prices if goods is not None]
+    net = total(goods for goods, _ in priced) if priced else None
+    discounts = total(off for _, off in priced)
     return {
         "orders": len(orders),
         "line_items": sum(order["line_item_count"] for order in orders),
@@ -117,6 +120,15 @@ def _summed(orders: list[Row]) -> Row:
         "shipping_amount": known("shipping_amount"),
         "total_amount": known("total_amount"),
     }
+
+
+def _untaxed(order: Row) -> Decimal | None:
+    """What its goods cost without the tax."""
+    subtotal: Decimal | None = order["subtotal_amount"]
+    tax: Decimal | None = order["tax_amount"]
+    if not order["is_tax_included"]:
+        return subtotal
+    return None if subtotal is None or tax is None else subtotal - tax
 
 
 def _payments(charges: Iterable[Row], disputes: Iterable[Row]) -> list[Row]:

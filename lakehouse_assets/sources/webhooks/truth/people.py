@@ -6,9 +6,11 @@ linked ones of linked ones are one group. Which spellings are the same:
 - e-mail: trimmed, lower case, what follows the first `+` of the local part left out. Dots stay:
   that they mean nothing is one provider's habit. Not one `@` between something and a name with a
   dot: none. A mailbox of a role (ROLES) belongs to nobody.
-- phone: E.164. An extension (`ext`, `x`, `#`) is cut off; `+` or `00` begin an international
-  number, in which `(0)` is nobody's digit; any other is national and needs a known country: its
-  trunk digit goes, its calling code comes. Not 8 to 15 digits: none.
+- phone: E.164. An extension (`ext`, `x`, `#`) is cut off, `tel:` and what a `;` adds to it, too;
+  `+` or `00` begin an international number, in which `(0)` is nobody's digit; any other is national
+  and needs a known country: its trunk digit goes, its calling code comes. It came already if the
+  number begins with it, has more digits than any national one, and without it as many as the
+  longest or one less. Not 8 to 15 digits: none.
 
 A mailbox that more than EMAIL_RECORDS records have, or a phone that more than PHONE_RECORDS have,
 links nobody: it belongs to a firm or a family. Records that were deleted are no records.
@@ -26,14 +28,15 @@ ROLES = frozenset((
     "no-reply", "office", "orders", "postmaster", "sales", "service", "shop", "support", "team",
     "webmaster",
 ))  # fmt: skip
-DIALLED = {  # by country: calling code, trunk digit
-    "US": ("1", "1"), "CA": ("1", "1"), "GB": ("44", "0"), "DE": ("49", "0"), "FR": ("33", "0"),
-    "AU": ("61", "0"), "AT": ("43", "0"), "BE": ("32", "0"), "BR": ("55", "0"), "CH": ("41", "0"),
-    "CZ": ("420", ""), "DK": ("45", ""), "ES": ("34", ""), "FI": ("358", "0"), "GR": ("30", ""),
-    "IE": ("353", "0"), "IL": ("972", "0"), "IN": ("91", "0"), "IT": ("39", ""), "JP": ("81", "0"),
-    "KR": ("82", "0"), "LU": ("352", ""), "MX": ("52", ""), "NL": ("31", "0"), "NO": ("47", ""),
-    "NZ": ("64", "0"), "PL": ("48", ""), "PT": ("351", ""), "SE": ("46", "0"), "SG": ("65", ""),
-    "TR": ("90", "0"), "ZA": ("27", "0"),
+DIALLED = {  # by country: calling code, trunk digit, digits of the longest number after them
+    "US": ("1", "1", 10), "CA": ("1", "1", 10), "GB": ("44", "0", 10), "DE": ("49", "0", 11),
+    "FR": ("33", "0", 9), "AU": ("61", "0", 9), "AT": ("43", "0", 13), "BE": ("32", "0", 9),
+    "BR": ("55", "0", 11), "CH": ("41", "0", 9), "CZ": ("420", "", 9), "DK": ("45", "", 8),
+    "ES": ("34", "", 9), "FI": ("358", "0", 12), "GR": ("30", "", 10), "IE": ("353", "0", 9),
+    "IL": ("972", "0", 9), "IN": ("91", "0", 10), "IT": ("39", "", 11), "JP": ("81", "0", 10),
+    "KR": ("82", "0", 11), "LU": ("352", "", 11), "MX": ("52", "", 10), "NL": ("31", "0", 9),
+    "NO": ("47", "", 8), "NZ": ("64", "0", 10), "PL": ("48", "", 9), "PT": ("351", "", 9),
+    "SE": ("46", "0", 9), "SG": ("65", "", 8), "TR": ("90", "0", 10), "ZA": ("27", "0", 9),
 }  # fmt: skip
 
 Key = TypeVar("Key", bound=Hashable)
@@ -74,13 +77,16 @@ def is_role(email: str) -> bool:
 
 def e164(phone: str | None, country: str | None) -> str | None:
     said = _EXTENSION.sub("", phone or "").strip(" ")
-    digits = re.sub("[^0-9]", "", said)
+    if said[:4].lower() == "tel:":
+        said = said[4:].partition(";")[0].strip(" ")
+    digits, abroad = (re.sub("[^0-9]", "", text) for text in (said, said.replace("(0)", "")))
     if said.startswith("+") or digits.startswith("00"):
-        digits = re.sub("[^0-9]", "", said.replace("(0)", ""))
-        digits = digits if said.startswith("+") else digits[2:]
+        digits = abroad if said.startswith("+") else abroad[2:]
     elif country in DIALLED:
-        calling, trunk = DIALLED[country]
-        digits = calling + digits.removeprefix(trunk)
+        calling, trunk, longest = DIALLED[country]
+        rest = abroad.removeprefix(calling)
+        is_there = rest != abroad and len(abroad) > longest and longest - len(rest) in (0, 1)
+        digits = abroad if is_there else calling + digits.removeprefix(trunk)
     else:
         return None
     return f"+{digits}" if 8 <= len(digits) <= 15 and digits[0] != "0" else None

@@ -35,7 +35,8 @@ COLUMNS = {  # column:type=field; without a type it is text, without a field it 
     "shopify.orders": """id admin_graphql_api_id email order_number:integer total_price
         subtotal_price total_tax total_discounts total_shipping=total_shipping_price_set currency
         financial_status fulfillment_status customer line_items shipping_address billing_address
-        created_at:instant updated_at:instant""",
+        created_at:instant updated_at:instant cancelled_at:instant
+        is_tax_included:boolean=taxes_included""",
     "shopify.customers": """id admin_graphql_api_id email phone first_name last_name state
         currency default_address customer_kept_id=admin_graphql_api_customer_kept_id
         customer_deleted_id=admin_graphql_api_customer_deleted_id status

@@ -47,6 +47,8 @@ def order(said: Row) -> Row:
         "order_date": created_at and created_at.date(),
         "created_at": created_at,
         "updated_at": said["updated_at"],
+        "cancelled_at": said["cancelled_at"],
+        "is_tax_included": said["is_tax_included"],
         "_line_items": said["line_items"],
     }
 

@@ -33,6 +33,7 @@ def test_lines_are_those_of_the_newest_version_each_once() -> None:
 def test_the_first_order_is_the_oldest_that_was_not_cancelled() -> None:
     told = [
         order(id=1, created_at="2026-05-03T12:00:00Z", financial_status="voided"),
+        order(id=5, created_at="2026-05-03T12:00:00Z", cancelled_at="2026-05-03T13:00:00Z"),
         order(id=3, created_at="2026-05-04T12:00:00Z"),
         order(id=2, created_at="2026-05-04T12:00:00Z"),
         order(id=4, created_at="2026-05-02T12:00:00Z", customer=None),
@@ -49,6 +50,13 @@ def test_a_days_orders_are_summed_by_status_and_unknown_prices_left_out() -> Non
     assert paid["gross_amount"] - paid["discount_amount"] == paid["net_amount"] == Decimal("25.00")
     assert paid["discount_amount"] == Decimal("1.00")
     assert paid["total_amount"] == Decimal("65.00")
+
+
+def test_taxes_that_prices_contain_are_taken_out() -> None:
+    told = [order(id=1, taxes_included=True), order(id=2, taxes_included=True, total_tax=None)]
+    (row,) = expected(told)["analytics.order_summary"]
+    assert (row["gross_amount"], row["discount_amount"]) == (Decimal("21.00"), Decimal("1.00"))
+    assert (row["net_amount"], row["tax_amount"]) == (Decimal("20.00"), Decimal("5.00"))
 
 
 def test_disputes_stand_on_their_own_day_and_refunds_on_that_of_the_charge() -> None:
@@ -72,6 +80,7 @@ def test_a_shops_day_without_what_was_cancelled() -> None:
     told = [
         order(id=17, line_items=lines), order(id=18, customer=None),
         order(id=19, financial_status="voided"), refund(),
+        order(id=21, cancelled_at="2026-05-04T13:00:00Z"),
         order(id=20, created_at="2026-05-05T12:00:00Z"),
         refund(id=2, created_at="2026-05-06T12:00:00Z", order_id=99), charge(status="failed"),
     ]  # fmt: skip

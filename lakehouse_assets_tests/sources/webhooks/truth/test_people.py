@@ -53,6 +53,11 @@ def test_an_email_is_a_mailbox_or_nothing(said: str | None, meant: str | None) -
         ("+49 1511 2345678 90123", None, None),
         ("+0049 1511 234567", None, None),
         ("call me", "DE", None),
+        ("tel:+49-1511-2345678", None, "+4915112345678"),
+        ("Tel: 01511-2345678;phone-context=+49", "DE", "+4915112345678"),
+        ("49 1511 2345678", "DE", "+4915112345678"),
+        ("4941 123456", "DE", "+494941123456"),  # too short to tell: a town's, without its 0
+        ("420 603 123 456", "CZ", "+420603123456"),
         (None, "DE", None),
     ],
 )

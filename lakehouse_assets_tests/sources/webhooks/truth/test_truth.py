@@ -35,6 +35,7 @@ def test_an_order_has_the_columns_of_the_seed() -> None:
         "shipping_country": "DE", "billing_city": None, "billing_state": None,
         "billing_country": None, "order_date": date(2026, 5, 4),
         "created_at": datetime(2026, 5, 4, 4, 30, tzinfo=timezone.utc), "updated_at": NOON,
+        "cancelled_at": None, "is_tax_included": None,
     }  # fmt: skip
 
 

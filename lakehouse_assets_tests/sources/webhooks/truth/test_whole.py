@@ -7,7 +7,9 @@ from time import perf_counter
 import pytest
 
 from lakehouse_assets.sources.event import Event
-from lakehouse_assets.sources.webhooks import FIRST_DAY, Dirt, requests
+from lakehouse_assets.sources.storefront.making import Maker
+from lakehouse_assets.sources.storefront.shared import Shared
+from lakehouse_assets.sources.webhooks import FIRST_DAY, Dirt, people_of, requests
 from lakehouse_assets.sources.webhooks.delivered import records
 from lakehouse_assets.sources.webhooks.truth import (
     QUARANTINE,
@@ -17,7 +19,7 @@ from lakehouse_assets.sources.webhooks.truth import (
     grouping,
     who_is_who,
 )
-from lakehouse_assets.sources.webhooks.truth.people import score
+from lakehouse_assets.sources.webhooks.truth.people import mailbox, score
 from lakehouse_assets_tests.sources.webhooks.truth.said import expected, seen
 
 
@@ -54,3 +56,26 @@ def test_the_dirt_shows_and_the_people_are_found(told: tuple[list[Event], Truth,
     began = perf_counter()
     expected(kafka)
     print(f"\ntruth: {len(kafka) / (perf_counter() - began):,.0f} records/s; f1 {f1:.4f}")
+
+
+def test_with_the_shops_customers_among_them_people_are_found_as_well() -> None:
+    """Of the shop each is a person of the webhooks', or nobody else."""
+    made = list(requests(7, 2_000, FIRST_DAY))
+    maker, people = Maker("a shop"), people_of(7, 2_000, FIRST_DAY)
+    alone = [maker.customer(number, FIRST_DAY) for number in range(500)]
+    shared = Shared(7, people)
+    shop = [*map(shared.instead, alone[:300]), *alone[300:]]
+    both = sum(one.email != was.email for one, was in zip(shop, alone, strict=True))
+    assert both > 60
+    shoppers = [one._asdict() | {"customer_id": one.id, "is_deleted": False} for one in shop]
+    whose = {person.email: person.person_id for person in people}
+    real = who_is_who(made) | {
+        ("storefront", str(one.id)): whose.get(str(mailbox(one.email)), f"shopper {one.id}")
+        for one in shop
+    }
+    truth = expected(records(made), shoppers=shoppers)
+    index = {(r["source"], r["source_id"]): r["entity_id"] for r in truth["semantic.entity_index"]}
+    found = score(index, real)
+    assert min(found.precision, found.recall, found.f1) >= 0.99, found
+    webhooks = {who: entity for who, entity in index.items() if who[0] != "storefront"}
+    assert score(webhooks, real).f1 >= score(grouping(expected(records(made))), real).f1

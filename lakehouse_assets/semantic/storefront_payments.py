@@ -1,0 +1,33 @@
+"""semantic.storefront_payments: one row per payment of the shop, as it is there now.
+
+How orders were paid: equal to the shop's own table, row by row, once all of its changes are here.
+Which change is the last one the database's log says, no clock. What was deleted is not here, and
+no late record brings it back: all changes, which staging keeps, decide together. Nothing is
+joined.
+"""
+
+from pyspark.sql import DataFrame
+
+from lakehouse_assets.lake.contract import Layout, recompute_keys
+from lakehouse_assets.lake.table import table_asset
+from lakehouse_assets.semantic.shop import Current, current, touched
+from lakehouse_assets.staging.storefront import TABLES
+
+
+class StorefrontPayments(Current, of="payments"):
+    layout = Layout(
+        partitioned_by="months(created_at)",
+        scope=recompute_keys(at="created_at", by=("payment_id",)),
+    )
+
+
+def transform(changes: DataFrame) -> DataFrame:
+    return current(changes, StorefrontPayments)
+
+
+storefront_payments = table_asset(
+    StorefrontPayments,
+    transform,
+    mentions=touched(StorefrontPayments),
+    changes=TABLES["payments"],
+)

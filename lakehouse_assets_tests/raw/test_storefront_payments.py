@@ -1,0 +1,13 @@
+"""raw.storefront_payments: what Debezium captured, as it came."""
+
+from decimal import Decimal
+
+import pytest
+
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.raw.storefront_payments import storefront_payments
+from lakehouse_assets_tests.raw.shop import is_captured
+
+
+def test_a_change_is_one_typed_row(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_captured(lake, storefront_payments, monkeypatch, id=1, amount=Decimal("-0.01"), details=None)
