@@ -52,8 +52,8 @@ def stack(module_lake: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def watcher() -> Iterator[Capture]:
+    """Not started yet."""
     watcher = Capture()
-    watcher.start()
     yield watcher
     watcher.stop()
 
@@ -166,6 +166,8 @@ def test_what_fails_without_the_registry_is_restarted_by_the_watcher(watcher: Ca
         shop.execute("insert into counts values (30000, 1, 'new')")
     until(lambda: connectors.healths()[NAME].is_failed)
     assert "postgres-source-storefront: running; tasks: failed" in said("connectors", "status")
+    watcher.start()
+    until(lambda: "failed: " in watcher.log.read_text())
     Registry().start()
     assert ask(f"{registry_url()}/subjects") == known
     (found,) = of_key(changes("counts", lambda c: len(of_key(c, id=30_000)) > 0), id=30_000)
@@ -188,6 +190,7 @@ def test_without_its_slot_it_takes_a_new_snapshot() -> None:
 
 
 def test_a_reset_reads_the_tables_anew_and_a_delete_lets_the_log_go(watcher: Capture) -> None:
+    watcher.start()
     before = len(changes("things", lambda c: len(c) >= 3))
     assert "say --yes" in refused("connectors", "reset", NAME)
     said("connectors", "reset", NAME, "--yes")
