@@ -10,7 +10,7 @@ from datetime import datetime
 from lakehouse_assets.lake import recompute, scope, versions
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.news import SMALL, News
+from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.publish import Change
 from lakehouse_assets.lake.table import LakeTable, Told
 
@@ -59,7 +59,7 @@ def _counted_by_hour(news: News, change: Change) -> Change:
 def whole(news: News, stamp: Stamp, epoch: int) -> Change:
     """Everything from the parents; as a replacement if the epoch rises, else as the difference."""
     contract, head = news.table.contract, news.head
-    news.lake.compile(sum(pin.rows for pin in news.pins.values()) > SMALL)
+    news.lake.compile(news.is_large)
     made, seen = versions.made(news.table, news.frames() | news.here(counts=False))
     stamp = replace(stamp, epoch=epoch, at="", ranges=None, corrects=True)
     if epoch != head.stamp.epoch:
@@ -131,7 +131,7 @@ def _newest(news: News, stamp: Stamp) -> Change:
     with news.lake.phase("scope"):
         small = scope.fetched(news.lake.spark, keys, contract.key(), at) if news.is_small else None
         if small is not None:
-            keys, spans = small
+            keys, spans, _ = small
         elif known is not None and known[0] == at:
             spans = known[1]
         elif at:

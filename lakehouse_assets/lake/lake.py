@@ -15,6 +15,8 @@ from lakehouse_assets.lake.schema import all_columns
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+MODES = {True: "FALLBACK", False: "NO_CODEGEN"}
+
 
 class Lake:
     def __init__(self, spark: "SparkSession | None" = None, run: str = "") -> None:
@@ -27,22 +29,26 @@ class Lake:
 
     @cached_property
     def spark(self) -> "SparkSession":
-        if self._given is not None:
-            return self._given
         from lakehouse_assets.lake.spark import open_session
 
         with self.phase("open spark"):
-            return open_session()
+            spark = self._given or open_session()
+            self._tune(spark)
+            return spark
 
     def compile(self, is_worth_it: bool) -> None:
         """Of the queries that follow. For few rows it takes longer than to interpret them, and each
-        batch's constants would make it new code.
+        batch's constants would make it new code. Nor is it worth it to plan anew after each stage.
         """
         if is_worth_it != self._compiles:
-            mode = "FALLBACK" if is_worth_it else "NO_CODEGEN"
-            self.spark.conf.set("spark.sql.codegen.factoryMode", mode)
-            self.spark.conf.set("spark.sql.codegen.wholeStage", str(is_worth_it).lower())
             self._compiles = is_worth_it
+            if "spark" in self.__dict__:
+                self._tune(self.spark)
+
+    def _tune(self, spark: "SparkSession") -> None:
+        spark.conf.set("spark.sql.codegen.factoryMode", MODES[self._compiles])
+        for what in ("codegen.wholeStage", "adaptive.enabled"):
+            spark.conf.set(f"spark.sql.{what}", str(self._compiles).lower())
 
     def at(self, head: Head) -> "DataFrame":
         """The table as it was at that head, whatever happens to it meanwhile."""
@@ -80,7 +86,6 @@ class Lake:
     def close(self) -> None:
         if self._given is None and "spark" in self.__dict__:
             self.spark.stop()
-            self._compiles = True
             del self.__dict__["spark"]
 
 

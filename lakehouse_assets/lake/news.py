@@ -66,6 +66,11 @@ class News:
     def is_small(self) -> bool:
         return self.written <= SMALL
 
+    @property
+    def is_large(self) -> bool:
+        """Whether to read the table and its parents is to go over many rows."""
+        return self.head.rows + sum(pin.rows for pin in self.pins.values()) > SMALL
+
     def _is_rebuilt(self, pin: Head) -> bool:
         _, epoch = self.head.stamp.progress.get(pin.name, (0, pin.stamp.epoch))
         return bool(pin.stamp.epoch != epoch)

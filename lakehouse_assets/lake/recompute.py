@@ -15,7 +15,7 @@ from lakehouse_assets.lake.contract import Scope
 from lakehouse_assets.lake.head import Stamp
 from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.publish import Change
-from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.lake.table import ALL, LakeTable
 
 
 @dataclass
@@ -56,6 +56,7 @@ def _touched_keys(news: News) -> Touched | None:
     fetched, with their hours: one small query, and then both sides are read by a list.
     """
     at, names = news.table.contract.layout.scope.at, news.table.contract.together()
+    columns = [*names, *([at] if at else []), ALL]
     spans: list[scope.Span] = []
     named: list[DataFrame] = []
     for arg, parent in news.fresh.items():
@@ -64,22 +65,24 @@ def _touched_keys(news: News) -> Touched | None:
             return None
         mentioned, known = _mentioned(news, arg, rows), news.spans(parent)
         stated = known[1] if known is not None and known[0] == at else None
-        if at and at not in mentioned.columns:
+        told = mentioned.columns
+        if at and at not in told:
             if stated is None:
                 return None
             mentioned = mentioned.withColumn(at, F.lit(None).cast("timestamp"))
             spans += stated
-        named.append(mentioned)
+        named.append(mentioned if ALL in told else mentioned.withColumn(ALL, F.lit(False)))
         if not news.table.contract.layout.scope.was and _moves(news, parent):
-            named.append(_left(news, parent, stated))
-    keys = reduce(DataFrame.unionAll, [f.select(*names, *([at] if at else [])) for f in named])
+            named.append(_left(news, parent, stated).withColumn(ALL, F.lit(False)))
+    keys = reduce(DataFrame.unionAll, [f.select(*columns) for f in named])
     with news.lake.phase("scope"):
-        small = scope.fetched(news.lake.spark, keys, names, at) if news.is_small else None
-        keys, found = small or (keys, scope.spans_of(keys, at) if at else [])
+        small = scope.fetched(news.lake.spark, keys, names, at, ALL) if news.is_small else None
+        if small[2] if small else keys.where(ALL).limit(1).count():
+            return None
+        keys, found = small[:2] if small else (keys, scope.spans_of(keys, at) if at else [])
     are_few = small is not None or not news.is_small
-    return Touched(
-        scope.merge([*spans, *found]), keys.select(*names).distinct(), by_news=True, are_few=are_few
-    )
+    keys = keys.select(*names).distinct()
+    return Touched(scope.merge([*spans, *found]), keys, by_news=True, are_few=are_few)
 
 
 def _changed(news: News, parent: LakeTable) -> DataFrame | None:

@@ -41,18 +41,19 @@ def spans_of(frame: "DataFrame", at: str) -> list[Span]:
 
 
 def fetched(
-    spark: "SparkSession", keys: "DataFrame", names: tuple[str, ...], at: str
-) -> "tuple[DataFrame, list[Span]] | None":
-    """The keys as rows that are here already, and the hours of `at` in which they lie; None if they
-    are too many for that.
+    spark: "SparkSession", keys: "DataFrame", names: tuple[str, ...], at: str, mark: str = "false"
+) -> "tuple[DataFrame, list[Span], bool] | None":
+    """The keys as rows that are here already, the hours of `at` in which they lie, and whether
+    `mark` holds for one of them; None if they are too many for that.
     """
     hour = _hour(at) if at else "cast(null as string)"
-    wanted = keys.selectExpr(*[f"`{n}`" for n in names], f"{hour} as h").distinct()
+    columns = [*[f"`{n}`" for n in names], f"{hour} as h", f"{mark} as m"]
+    wanted = keys.selectExpr(*columns).distinct()
     rows = wanted.limit(MAX_KEYS + 1).toArrow()
     if rows.num_rows > MAX_KEYS:
         return None
     here = spark.createDataFrame(rows.select(list(names))) if rows.num_rows else keys.limit(0)
-    return here, _hours(rows["h"].to_pylist())
+    return here, _hours(rows["h"].to_pylist()), any(rows["m"].to_pylist())
 
 
 def _hour(at: str) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     Source = Callable[[dict[str, Head], dict[str, int]], list["Told"]]
 
 ENGINE = "lakehouse_assets.lake."
+ALL = "_all"  # a column that mentions may have: true where news touch every row there is
 Told = dict[str, object]  # a row of a table about the lake, by column
 
 

@@ -9,6 +9,7 @@ from lakehouse_assets.lake.catalog import NoTable
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.quality import Examples, Verdict
 from lakehouse_assets.lake.scope import iso
 from lakehouse_assets.lake.table import LakeTable
@@ -36,6 +37,7 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
         head = lake.catalog.head(table.name)
     except NoTable:
         return Report(0, 0, [Verdict(r, 0, 0, []) for r in rules])
+    lake.compile(News(lake, table, head).is_large)
     judged = _judged(lake, table, head, hours)
     row = judged.agg(F.count(F.lit(1)).alias("rows"), *quality.broken(rules)).first()
     counted = row.asDict() if row else {"rows": 0}
@@ -52,6 +54,7 @@ def examples(
 ) -> Examples:
     """Rows that fail, of those that came after `before`; if none does, and few rows, of all."""
     head, rules = lake.catalog.head(table.name), [v.rule for v in failing]
+    lake.compile(News(lake, table, head).is_large)
     with lake.phase("examples"):
         found = quality.examples(_judged(lake, table, head, hours, before), table.contract, rules)
         if older := [v.rule for v in failing if not found[v.rule.name] and v.rows <= FEW]:

@@ -151,7 +151,9 @@ def across(rule: Across) -> Look:
 
 def found(look: Look, lake: Lake, table: LakeTable) -> Finding:
     try:
-        return look.find(lake, table, lake.catalog.head(table.name))
+        head = lake.catalog.head(table.name)
+        lake.compile(News(lake, table, head).is_large)
+        return look.find(lake, table, head)
     except (NoTable, NoTopic) as nothing:
         return True, {"note": str(nothing)}
     except AnalysisException as error:

@@ -4,7 +4,7 @@ Changes are put in the order of the database's own log, never by its clock. A re
 snapshot) is a change without a key: all rows from before it are gone.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from pyspark.sql import DataFrame
@@ -12,6 +12,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.window import Window
 
 from lakehouse_assets.lake.contract import Across, Column, Table
+from lakehouse_assets.lake.table import ALL
 from lakehouse_assets.semantic.spans import spliced
 from lakehouse_assets.staging.storefront import ENTRIES, READ_ANEW, RESETS, TABLES
 
@@ -56,19 +57,22 @@ def current(changes: DataFrame, contract: type[Table]) -> DataFrame:
 
 def last_known(changes: DataFrame, contract: type[Table]) -> DataFrame:
     """The last change of each key; `is_deleted`: it deleted the row, or a reset swept it away."""
-    placed = _placed(changes).where(f"not {IS_RESET}")
+    placed = _placed(changes, contract.key()).where(f"not {IS_RESET}")
     last = F.max_by(F.struct("*"), "place").alias("last")
     each = placed.groupBy(*contract.key()).agg(last).select("last.*")
     return each.withColumn("is_deleted", F.expr("op = 'd' or place < coalesce(swept, place)"))
 
 
-def _placed(changes: DataFrame) -> DataFrame:
+def _placed(changes: DataFrame, keys: Iterable[str]) -> DataFrame:
     """With each change's `place`, and that of the last reset, `swept`. A place tells the newest
     snapshot that was before, then where in the log it is. What is streamed after a snapshot was
     committed after it, though it may stand before it in the log: its transaction was still open
     when the snapshot was taken.
+
+    Resets are few and have no key, by which almost all files are skipped in looking for them.
     """
-    resets = changes.where(IS_RESET).agg(
+    keyless = " and ".join(f"`{key}` is null" for key in keys)
+    resets = changes.where(f"{IS_RESET} and {keyless}").agg(
         F.collect_list(F.struct("op", "lsn", "arrived_at", "order_in_transaction")).alias("resets")
     )
     swept = f"array_max(transform(resets, it -> {_place('it.')}))"
@@ -90,17 +94,14 @@ def _place(of: str) -> str:
 
 
 def touched(contract: type[Table]) -> Callable[[str, DataFrame, Parents], DataFrame]:
-    """Mentions: the changes' keys, and none, under which resets stand; after a reset all keys."""
+    """Mentions: the changes' keys, and none, under which resets stand. A reset touches all rows."""
     at = contract.layout.scope.at
     names = [*contract.together(), *([at] if at else [])]
+    none = ", ".join(f"cast(null as {contract.columns[n].type}) as {n}" for n in names)
 
-    def mentions(_: str, news: DataFrame, parents: Parents) -> DataFrame:
-        keys, every = (f.select(*names) for f in (news, parents["changes"]))
-        none = news.limit(1).select(
-            *[F.lit(None).cast(contract.columns[n].type).alias(n) for n in names]
-        )
-        reset = news.where(IS_RESET).limit(1).select(F.lit(True).alias("_reset"))
-        return keys.unionAll(none).unionAll(every.crossJoin(F.broadcast(reset)).drop("_reset"))
+    def mentions(_: str, news: DataFrame, __: Parents) -> DataFrame:
+        each = f"explode(array(struct({', '.join(names)}), struct({none}))) as it"
+        return news.selectExpr(each, f"{IS_RESET} as {ALL}").select("it.*", ALL)
 
     return mentions
 
@@ -123,7 +124,7 @@ def _versions(changes: DataFrame, key: str) -> DataFrame:
     The first of a key is taken to have been so since the row was made, because what it was before
     somebody looked nobody can tell. A clock that goes back stands still.
     """
-    placed = _placed(changes)
+    placed = _placed(changes, [key])
     rows = placed.where(f"not {IS_RESET}").withColumn("is_deleted", F.col("op") == "d")
     resets = placed.where(IS_RESET).select("op", "lsn", "place", "changed_at")
     known = rows.groupBy(key).agg(
