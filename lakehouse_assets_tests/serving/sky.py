@@ -1,6 +1,7 @@
 """What the tests of PostgreSQL's `weather` share: readings that become minutes, and what is there.
 """
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta, timezone
 from typing import Any
 
@@ -23,13 +24,16 @@ class Sky:
     def __init__(self, lake: Lake) -> None:
         self.lake = lake
 
-    def read(self, *given: tuple[int, float], city: str = "Boston", second: int = 0) -> None:
-        """Temperatures by the minute after noon, up to the table of minutes."""
+    def read(self, *given: tuple[int, float], cities: Sequence[str] = (), second: int = 0) -> None:
+        """Temperatures by the minute after noon, up to the table of minutes; of these cities, one
+        each, else all of Boston.
+        """
+        names = cities or ["Boston"] * len(given)
         starts = [(NOON + n * MINUTE, value) for n, value in given]
         add(self.lake, READINGS, *[
             {"city": city, "read_at": start + timedelta(seconds=second), "temperature_f": value,
              "window_start": start, "window_end": start + MINUTE}
-            for start, value in starts
+            for (start, value), city in zip(starts, names, strict=True)
         ], stated=False)  # fmt: skip
         for table in (MINUTES, weather_by_minute):
             advance(self.lake, table)
