@@ -11,6 +11,7 @@ from lakehouse_assets.orchestration.runs import failed_runs, old_runs
 from lakehouse_assets.orchestration.sensors import source_sensors
 from lakehouse_assets.orchestration.standing import data_quality
 from lakehouse_assets.origin.asset import checks, specs, watch
+from lakehouse_assets.serving import asset as serving
 
 
 def tables() -> dict[str, LakeTable]:
@@ -19,10 +20,12 @@ def tables() -> dict[str, LakeTable]:
 
 
 defs = dg.Definitions(
-    assets=[*specs(tables()), *to_assets(tables()), *landing.to_assets(tables())],
+    assets=[
+        *specs(tables()), *to_assets(tables()), *landing.to_assets(tables()), serving.to_asset(),
+    ],
     asset_checks=checks(tables()),
     sensors=[
-        *source_sensors(tables(), *landing.beside(tables())),
+        *source_sensors(tables(), *landing.beside(tables()), *serving.beside()),
         watch(tables()),
         old_runs,
         failed_runs,

@@ -27,6 +27,7 @@ PORTS = {
     "shop": 8000,
     "spark": 15002,
     "spark_ui": 4040,
+    "weather": 9998,
     "webhooks": 8090,
 }
 

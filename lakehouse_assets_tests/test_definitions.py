@@ -19,6 +19,7 @@ from lakehouse_assets.landing.asset import left_of
 from lakehouse_assets.orchestration.asset import to_assets
 from lakehouse_assets.orchestration.runs import SOURCE
 from lakehouse_assets.origin.asset import DATABASE
+from lakehouse_assets.serving.weather import OURS
 from lakehouse_assets_tests.support import lake_in
 
 ROOT = settings.ROOT
@@ -41,7 +42,7 @@ def lake_home(tmp_path: Path) -> Iterator[Path]:
 def around() -> set[str]:
     """The database that is captured, and what is left of tables for others."""
     left = {f"landing.{t.name.split('.')[1]}" for t in left_of(tables())}
-    return {".".join(DATABASE.path), *left}
+    return {".".join(DATABASE.path), OURS, *left}
 
 
 def test_every_table_is_an_asset_and_every_asset_a_table_or_before_or_after_one() -> None:
@@ -68,7 +69,7 @@ def test_every_check_has_an_asset_and_all_but_the_topics_check() -> None:
 def test_what_must_run_by_itself_runs_from_the_first_start() -> None:
     repository = defs.get_repository_def()
     sensors = {s.name: s.default_status for s in repository.sensor_defs}
-    sources = {"payments_news", "webhooks_news", "storefront_news"}
+    sources = {"payments_news", "webhooks_news", "storefront_news", "weather_news"}
     assert set(sensors) == sources | {"storefront_capture", "old_runs", "failed_runs"}
     assert set(sensors.values()) == {dg.DefaultSensorStatus.RUNNING}
     (schedule,) = repository.schedule_defs

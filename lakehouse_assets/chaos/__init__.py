@@ -23,11 +23,11 @@ from lakehouse_assets.chaos._plan import BURST, CLIENT, POINTS, RUN, Step, plan
 from lakehouse_assets.chaos._process import Actor
 from lakehouse_assets.chaos._source import Source
 from lakehouse_assets.chaos._stage import UNDER_TRAFFIC, Stage
-from lakehouse_assets.chaos._streamed import Payments, Webhooks
+from lakehouse_assets.chaos._streamed import Payments, Weather, Webhooks
 from lakehouse_assets.commands import compare
 
 SOURCES: dict[str, Callable[[], Source]] = {
-    "payments": Payments, "webhooks": Webhooks, "storefront": Captured,
+    "payments": Payments, "webhooks": Webhooks, "storefront": Captured, "weather": Weather,
 }  # fmt: skip
 TRIES = 4  # for a kill that missed what it was to hit
 SETTLE_RUNS = 6
@@ -55,8 +55,8 @@ def run(
 ) -> dict[str, Any]:
     """Kill that many times, as the seed says, then count what was lost, doubled or made wrong.
 
-    `source`: whose events stream in, payments, webhooks or storefront. `only`: about this table and
-    those that it is made of.
+    `source`: whose events stream in, payments, webhooks, storefront or weather. `only`: about this
+    table and those that it is made of.
     """
     if source not in SOURCES:
         raise click.ClickException(f"There is no source {source}. There are: {', '.join(SOURCES)}.")

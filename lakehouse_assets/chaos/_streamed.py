@@ -1,8 +1,8 @@
-"""Sources that send to Kafka themselves, as dirty as can be: payments, and webhooks as their door
-would have made them.
+"""Sources that send to Kafka themselves, as dirty as can be: payments, webhooks as their door would
+have made them, and weather.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from datetime import datetime, timedelta, timezone
@@ -16,6 +16,9 @@ from lakehouse_assets.sources.event import Event
 from lakehouse_assets.sources.payments import Dirt, payments
 from lakehouse_assets.sources.payments import truth as of_payments
 from lakehouse_assets.sources.produce import ensure_topic, produce
+from lakehouse_assets.sources.weather import TOPIC_CONFIG
+from lakehouse_assets.sources.weather import truth as of_weather
+from lakehouse_assets.sources.weather.around import around
 from lakehouse_assets.sources.webhooks import Dirt as WebhookDirt
 from lakehouse_assets.sources.webhooks import delivered, requests, vendors
 from lakehouse_assets.sources.webhooks import truth as of_webhooks
@@ -38,6 +41,7 @@ WEBHOOK_DIRT = WebhookDirt(
 
 class Streamed(Source):
     truth: compare.Truth
+    config: Mapping[str, str] | None = None  # of its topics
 
     def __init__(self) -> None:
         self._sent, self._topics = readback.Sent(), list[str]()
@@ -50,7 +54,7 @@ class Streamed(Source):
     def begin(self, place: Lab, topics: Sequence[str], seed: int, plays: int) -> None:
         self._topics = list(topics)
         for topic in topics:
-            ensure_topic(topic)
+            ensure_topic(topic, config=self.config)
         most = (BURST[1] + MEANWHILE + OUTAGE) * plays + BURST[1]
         start = datetime.now(timezone.utc) - STREAM
         self._stream = self.stream(seed, start, STREAM / most)
@@ -94,3 +98,12 @@ class Webhooks(Streamed):
         interval = pace * len(self._topics) / len(vendors.TOPICS)
         made = delivered.records(requests(seed, None, start, WEBHOOK_DIRT, interval))
         return (event for event in made if event.topic in self._topics)
+
+
+class Weather(Streamed):
+    """Around the logging server, which takes no dirt and knows no other moment than now."""
+
+    group, truth, config = "weather", of_weather, TOPIC_CONFIG
+
+    def stream(self, seed: int, start: datetime, pace: timedelta) -> Iterator[Event]:
+        return around(seed, None, start, pace)

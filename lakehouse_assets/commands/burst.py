@@ -1,11 +1,11 @@
-"""What the demo sends: dirty payments straight to Kafka, webhooks through their door; and the shop
-that it makes, whose changes are captured.
+"""What the demo sends: dirty payments straight to Kafka, webhooks through their door, weather
+through its logging server and around it; and the shop that it makes, whose changes are captured.
 """
 
 import time
 from collections import Counter
 from dataclasses import fields, replace
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING
 
 from lakehouse_assets.commands.compare import Compared
@@ -24,6 +24,7 @@ MOST = 0.015  # planted of a kind for its own sake; all kinds together must leav
 HUGE = 5_000_000  # bytes of the one oversized record
 CUSTOMERS, PRODUCTS, ORDERS = 150, 40, 300  # of the shop, before anything happens in it
 TRANSACTIONS = 200
+READINGS, AROUND = 200, 400  # through the logging server, and dirty ones of the last hour around it
 
 
 def send_payments(console: "Console", events: int, seed: int, sent: "Sent") -> None:
@@ -102,6 +103,24 @@ def make_shop(console: "Console", seed: int, webhooks: int, start: datetime) -> 
     flow.run(Never(), lambda done: None)
     seconds = time.monotonic() - begin
     console.print(f"{flow.done} transactions in a shop of its own in {seconds:.1f} s")
+
+
+def send_weather(console: "Console", seed: int) -> "Counter[str]":
+    """How many records its topic must get."""
+    from lakehouse_assets.sources.produce import ensure_topic, produce
+    from lakehouse_assets.sources.weather import TOPIC, TOPIC_CONFIG
+    from lakehouse_assets.sources.weather.around import around
+    from lakehouse_assets.sources.weather.client import log
+    from lakehouse_assets.sources.weather.readings import readings
+
+    begin, now = time.monotonic(), datetime.now(timezone.utc)
+    ensure_topic(TOPIC, config=TOPIC_CONFIG)
+    pace = timedelta(hours=1) / AROUND
+    count = produce(around(seed, AROUND, now - AROUND * pace, pace))
+    count += log(readings(seed, READINGS, now))
+    seconds = time.monotonic() - begin
+    console.print(f"{count} readings, {READINGS} through the logging server, in {seconds:.1f} s")
+    return Counter({TOPIC: count})
 
 
 def as_posted(expected: "Counter[str]", records: "Iterable[Delivered]") -> list[Compared]:

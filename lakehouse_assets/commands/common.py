@@ -76,10 +76,11 @@ def services() -> "list[list[Service]]":
     from lakehouse_assets.services.registry import Registry
     from lakehouse_assets.services.shop import Shop
     from lakehouse_assets.services.spark import Spark
+    from lakehouse_assets.services.weather import Weather
     from lakehouse_assets.services.webhooks import Webhooks
 
     first: list[Service] = [Kafka(), Spark(), CodeServer(), Postgres(), Registry()]
-    second: list[Service] = [Webserver(), Daemon(), Webhooks(), Connect(), Shop()]
+    second: list[Service] = [Webserver(), Daemon(), Webhooks(), Weather(), Connect(), Shop()]
     return [first, second, [Capture()], [*generators()]]
 
 

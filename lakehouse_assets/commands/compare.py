@@ -108,6 +108,25 @@ def against_shop() -> list[Compared]:
     ]  # fmt: skip
 
 
+def against_minutes() -> Compared:
+    """What pages are told of the weather beside the lake's table, once all was brought there."""
+    import psycopg
+
+    from lakehouse_assets.serving.database import pages_dsn
+    from lakehouse_assets.sources.weather.truth.averages import BY_MINUTE, KEYS
+
+    columns = ("city", "window_start", "window_end", "avg_temperature", "record_count")
+    with psycopg.connect(pages_dsn()) as pages:
+        there = pages.execute(f"select {', '.join(columns)} from weather".encode()).fetchall()
+    utc = [[v.replace(tzinfo=timezone.utc) if isinstance(v, datetime) else v for v in row]
+           for row in there]  # fmt: skip
+    have = [dict(zip(columns, row, strict=True)) for row in utc]
+    wanted = [_chosen(row, columns) for row in rows_of(BY_MINUTE)]
+    found = compare("postgres.weather", KEYS[BY_MINUTE], have, wanted)
+    found.good = f"equals {BY_MINUTE}"
+    return found
+
+
 def beside_shop() -> "Iterator[tuple[str, Differences]]":
     """By our table's name, in what it and the shop's table differ."""
     from lakehouse_assets.sources.storefront.truth import CURRENT, KEYS

@@ -31,10 +31,10 @@ CHECKS_S = 300  # for the run that executes every check; an idle machine needs 1
 @click.option("--json", "as_json", is_flag=True, help="One object, on the last line.")
 def demo(events: int, seed: int, keep: bool, as_json: bool) -> None:
     """Start the stack, send a burst of dirty payments and, through their door, a tenth as many
-    webhooks, make a small shop in PostgreSQL in which something happens, let the sensors' runs
-    build every table, and compare each with what the generators say it must hold, and the shop's
-    with PostgreSQL; then execute every check. Exit code 0 only if Kafka holds what was sent, all
-    tables are equal and no check failed.
+    webhooks, log some weather, make a small shop in PostgreSQL in which something happens, let the
+    sensors' runs build every table, and compare each with what the generators say it must hold, and
+    the shop's and the weather's with PostgreSQL; then execute every check. Exit code 0 only if
+    Kafka holds what was sent, all tables are equal and no check failed.
 
     At the end it stops what it started (--keep: not); the data stays for `lakehouse up`.
     """
@@ -78,6 +78,7 @@ def _run(
     from lakehouse_assets.commands import burst, readback
     from lakehouse_assets.sources import payments
     from lakehouse_assets.sources.storefront.captured import wait_until_captured
+    from lakehouse_assets.sources.weather import TOPIC
     from lakehouse_assets.sources.webhooks.vendors import TOPICS
 
     *groups, generators = common.services()
@@ -91,13 +92,14 @@ def _run(
     with ThreadPoolExecutor(1) as pool:  # the burst need not wait for Spark
         rest = pool.submit(running.start_groups, others, started, console)
         running.start(kafka, started, console)
-        before, sent = readback.ends([*payments.TOPICS, *TOPICS]), readback.Sent()
+        before, sent = readback.ends([*payments.TOPICS, *TOPICS, TOPIC]), readback.Sent()
         burst.send_payments(console, events, seed, sent)
         rest.result()
     count = events // A_REQUEST
     begin = burst.webhooks_begin(count)
     burst.make_shop(console, seed, count, begin)
     posted = burst.send_webhooks(console, count, seed, begin)
+    posted += burst.send_weather(console, seed)
     with console.status("waiting until the shop's changes are captured"):
         wait_until_captured()
     _wait(console)
@@ -112,6 +114,8 @@ def _judge(
     from lakehouse_assets.sources import payments
     from lakehouse_assets.sources.payments import truth as of_payments
     from lakehouse_assets.sources.storefront import truth as of_shop
+    from lakehouse_assets.sources.weather import TOPIC
+    from lakehouse_assets.sources.weather import truth as of_weather
     from lakehouse_assets.sources.webhooks import truth as of_webhooks
     from lakehouse_assets.sources.webhooks.vendors import TOPICS
 
@@ -119,14 +123,16 @@ def _judge(
     run = dagster_api.launch("data_quality")
     with console.status("reading the topics back") as status:
         records = readback.read_back(payments.TOPICS)
-        delivered = readback.read_back(TOPICS)
+        delivered, logged = readback.read_back(TOPICS), readback.read_back([TOPIC])
         found = sent.beside(readback.since(records, before))
-        found += burst.as_posted(posted, readback.since(delivered, before))
+        found += burst.as_posted(posted, readback.since([*delivered, *logged], before))
         found += compare.against_truth(of_payments, records, status.update)
         found += compare.against_truth(of_webhooks, delivered, status.update)
         captured = readback.read_back(of_shop.TOPICS)
         found += compare.against_truth(of_shop, captured, status.update)
         found += compare.against_shop()
+        found += compare.against_truth(of_weather, logged, status.update)
+        found.append(compare.against_minutes())
         status.update("executing every check")
         ended = dagster_api.finished(run, CHECKS_S)
     verdicts = dagster_api.verdicts(run)

@@ -46,8 +46,8 @@ class _WithKinds(click.Command):
 @click.option(
     "--rate",
     type=click.FloatRange(0),
-    help="Charges, webhooks of all vendors, or the shop's transactions, a second; 0: as fast as"
-    " can be.",
+    help="Charges, webhooks of all vendors, the shop's transactions, or readings, a second; 0: as"
+    " fast as can be.",
 )
 @click.option("--seed", type=int, help="Other seed, other events.")
 @click.option(
@@ -56,6 +56,7 @@ class _WithKinds(click.Command):
     metavar="KIND=RATE",
     help="Share of the records with this kind of dirt, 0 to 1; repeatable.",
 )
+@click.option("--cities", type=click.IntRange(1), help="Of weather: so many that are made up.")
 @click.option("--background", is_flag=True, help="Go on after this returns; `lakehouse logs`.")
 def generate(
     source: str,
@@ -64,14 +65,17 @@ def generate(
     rate: float | None,
     seed: int | None,
     dirt: tuple[str, ...],
+    cities: int | None,
     background: bool,
 ) -> None:
-    """Send a SOURCE's events, payments to Kafka and webhooks to their door, or let things happen in
-    the storefront's database, until Ctrl-C or --count of them.
+    """Send a SOURCE's events, payments to Kafka, webhooks to their door, weather to its logging
+    server, or let things happen in the storefront's database, until Ctrl-C or --count of them.
     """
     _check_dirt(source, dirt)
+    if cities and source != "weather":
+        raise click.ClickException(f"There are no --cities in {source}.")
     NEEDED[source]()
-    given = {"--count": count, "--rate": rate, "--seed": seed}
+    given = {"--count": count, "--rate": rate, "--seed": seed, "--cities": cities}
     args = [f"{name}={value}" for name, value in given.items() if value is not None]
     args += [f"--dirt={one}" for one in dirt]
     for feed in only:
@@ -89,7 +93,7 @@ def generate(
 def _check_dirt(source: str, dirt: Sequence[str]) -> None:
     rates, kinds = _usual_dirt(source)
     if dirt and not rates:
-        raise click.ClickException(f"There is no dirt in {source}: its database takes none.")
+        raise click.ClickException(f"There is no dirt in {source}: what it sends to takes none.")
     try:
         read_rates(dirt, rates, kinds)
     except ValueError as error:
@@ -147,6 +151,16 @@ def _require_door() -> None:
         )
 
 
+def _require_logger() -> None:
+    from lakehouse_assets.services.weather import Weather
+
+    if not (weather := Weather()).probe():
+        raise click.ClickException(
+            f"No logging server for weather answers at {weather.url}. Start it with `lakehouse up"
+            " weather --no-generate`"
+        )
+
+
 def _require_postgres() -> None:
     from lakehouse_assets import settings
     from lakehouse_assets.services.postgres import Postgres
@@ -163,5 +177,6 @@ def _require_postgres() -> None:
 
 NEEDED = {  # who takes what a source sends
     "payments": common.require_kafka, "webhooks": _require_door, "storefront": _require_postgres,
+    "weather": _require_logger,
 }  # fmt: skip
 COMMANDS = (generate, topic)

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 SAVED = Path("deploy/queries")  # in the repository
+POSTGRES_S = 5  # to be let in
 LOOKS = ("show", "describe", "desc", "explain")  # statements that only look and are no queries
 WRITES = (
     "insert", "update", "delete", "merge", "create", "drop", "alter", "truncate", "call", "replace",
@@ -23,9 +24,12 @@ WRITES = (
 @click.command()
 @click.argument("sql", required=False)
 @click.option("--file", "file", type=click.Path(path_type=Path), help="A file with the SQL.")
+@click.option("--postgres", is_flag=True, help="Ask PostgreSQL's `weather` instead, as pages do.")
 @click.option("--limit", type=click.IntRange(min=1), default=1000, show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="One object, on the last line.")
-def query(sql: str | None, file: Path | None, limit: int, as_json: bool) -> None:
+def query(
+    sql: str | None, file: Path | None, postgres: bool, limit: int, as_json: bool
+) -> None:
     """SQL over the tables: lakehouse query "select * from marts.payments_daily".
 
     Saved queries: lakehouse query --file deploy/queries/recent_charges.sql. Only reads: tables
@@ -34,6 +38,37 @@ def query(sql: str | None, file: Path | None, limit: int, as_json: bool) -> None
     if (sql is None) == (file is None):
         raise click.UsageError("Give either the SQL or a --file with it, and not both.")
     text = read(file) if file else sql or ""
+    names, rows = ask_postgres(text, limit) if postgres else ask_spark(text, limit)
+    cut, rows = len(rows) > limit, rows[:limit]
+    if as_json:
+        common.last_line({"columns": names, "rows": rows, "cut": cut})
+        return
+    _show(names, [list(row.values()) for row in rows])
+    said = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
+    common.console(stderr=True).print(f"{said}, more with --limit" if cut else said)
+
+
+def ask_postgres(text: str, limit: int) -> tuple[list[str], list[dict[str, Any]]]:
+    """As pages do, who may only read; what stands in brackets is one query."""
+    import psycopg
+
+    from lakehouse_assets.serving.database import pages_dsn
+
+    asked = f"select * from (\n{text.rstrip().rstrip(';')}\n) as asked limit {limit + 1}"
+    try:
+        with psycopg.connect(pages_dsn(), connect_timeout=POSTGRES_S) as pages:
+            found = pages.execute(asked.encode())
+            names = [column.name for column in found.description or ()]
+            return names, [dict(zip(names, row, strict=True)) for row in found.fetchall()]
+    except psycopg.OperationalError as error:
+        raise click.ClickException(
+            f"{error}. `lakehouse up weather --no-generate` starts the database and makes the table"
+        ) from None
+    except psycopg.Error as error:
+        raise click.ClickException(str(error)) from None
+
+
+def ask_spark(text: str, limit: int) -> tuple[list[str], list[dict[str, Any]]]:
     from pyspark.errors import PySparkException
     from pyspark.logger import PySparkLogger
 
@@ -52,14 +87,7 @@ def query(sql: str | None, file: Path | None, limit: int, as_json: bool) -> None
                 session.stop()
         except PySparkException as error:
             raise click.ClickException(_short(error)) from None
-    rows = found.to_pylist()
-    cut, rows = len(rows) > limit, rows[:limit]
-    if as_json:
-        common.last_line({"columns": found.column_names, "rows": rows, "cut": cut})
-        return
-    _show(found.column_names, [list(row.values()) for row in rows])
-    said = f"{len(rows)} row{'' if len(rows) == 1 else 's'}"
-    common.console(stderr=True).print(f"{said}, more with --limit" if cut else said)
+    return found.column_names, found.to_pylist()
 
 
 def read(file: Path) -> str:

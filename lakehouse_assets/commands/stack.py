@@ -22,7 +22,7 @@ NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 DATA = (
     "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "landing",
     "kafka", "spark", "dagster", "webhooks", "postgres", "registry", "connect", "capture", "shop",
-    "generate-*", "logs", "first_hour", "secrets.env", "run",
+    "weather", "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
 TAIL_BYTES = 200_000
 FOLLOW_S = 0.3
@@ -206,6 +206,7 @@ def _tell(console: "Console", names: list[str]) -> None:
         "spark": ("Spark UI", f"http://{HOST}:{port('spark_ui')}"),
         "kafka": ("Kafka", settings.kafka_bootstrap()),
         "webhooks": ("Webhooks", f"http://{HOST}:{port('webhooks')}/docs"),
+        "weather": ("Weather", f"http://{HOST}:{port('weather')}/docs"),
         "shop": ("Shop", f"http://{HOST}:{port('shop')}/docs"),
         "postgres": ("Postgres", f"{HOST}:{port('postgres')}"),
         "registry": ("Schemas", f"http://{HOST}:{port('registry')}"),

@@ -16,11 +16,12 @@ METADATA = "metadata"  # the layer of the lake's tables about itself
 
 @dataclass(frozen=True)
 class Beside:
-    """Something that a source's runs leave of a raw table, outside the lake's tables."""
+    """Something that a source's runs leave of a table, outside the lake's tables."""
 
     key: dg.AssetKey
     of: str  # that table
     is_due: Callable[[Head, bool], bool]  # whether a run is worth it, and does it take news anyway
+    is_hourly: bool = True  # it has the partitions of the raw tables
 
 
 def hours() -> dg.HourlyPartitionsDefinition:

@@ -151,7 +151,8 @@ def tick(
     wanted = [*unheard, *found.tables]
     if not wanted and not found.beside:
         return dg.SkipReason("; ".join([f"nothing new, lag {found.lag} records", *found.notes]))
-    hour, hourly = found.hour or hour_of(now()), found.beside or any(t.hourly for t in wanted)
+    by_hour = any(b.is_hourly for b in source.beside if b.key in found.beside)
+    hour, hourly = found.hour or hour_of(now()), by_hour or any(t.hourly for t in wanted)
     return dg.RunRequest(
         partition_key=f"{hour:{settings.HOUR_FORMAT}}" if hourly else None,
         asset_selection=[*[asset_key(t.name) for t in wanted], *found.beside],

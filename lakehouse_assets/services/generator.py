@@ -7,11 +7,12 @@ from collections.abc import Sequence
 
 from lakehouse_assets.services.service import Service
 
-SOURCES = ("payments", "webhooks", "storefront")
+SOURCES = ("payments", "webhooks", "storefront", "weather")
 # What a source needs beside what all do, by name.
 NEEDS = {
     "webhooks": ("webhooks",),
     "storefront": ("postgres", "registry", "connect", "shop", "capture"),
+    "weather": ("weather", "postgres"),
 }
 SETTLED_S = 2.0  # one that lives so long has imported, and reached who takes its events
 

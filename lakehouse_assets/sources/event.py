@@ -26,6 +26,7 @@ class Event(NamedTuple):
     topic: str
     kind: str
     made_ms: int = 0  # the instant it is made at, by which sending is paced
+    at_ms: int = 0  # the record's timestamp, in a topic that keeps the producer's; 0: when sent
 
 
 def token(*parts: object) -> str:

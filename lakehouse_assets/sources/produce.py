@@ -127,7 +127,9 @@ class _Sender:
 
     def _hand_over(self, event: Event) -> None:
         self._topic = event.topic
-        self._producer.produce(event.topic, event.value, event.key, on_delivery=self._delivered)
+        self._producer.produce(
+            event.topic, event.value, event.key, on_delivery=self._delivered, timestamp=event.at_ms
+        )
 
     def _wait_for_room(self, event: Event) -> None:
         deadline = time.monotonic() + DELIVERY_S

@@ -47,3 +47,12 @@ def test_a_missing_file_is_answered_with_what_there_is(tmp_path: Path) -> None:
         told = refused("--file", str(missing))
         assert f"There is no file {missing}" in told and str(SAVED) in told
         assert all(file.name in told for file in FILES)
+
+
+def test_without_postgres_it_says_how_to_start_it_and_not_with_which_password(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PAGES_PASSWORD", "never-shown")
+    monkeypatch.setenv("LAKEHOUSE_POSTGRES", "postgresql://a:b@127.0.0.1:1/c")
+    told = refused("--postgres", "select * from weather")
+    assert "lakehouse up weather --no-generate" in told and "never-shown" not in told

@@ -15,12 +15,15 @@ from lakehouse_assets import settings
 from lakehouse_assets.commands import dagster_api
 from lakehouse_assets.sources.payments import TOPICS, truth
 from lakehouse_assets.sources.storefront import truth as of_shop
+from lakehouse_assets.sources.weather import truth as of_weather
 from lakehouse_assets.sources.webhooks import truth as of_webhooks
 from lakehouse_assets_tests.support import lake_in, last_line, said
 
 EVENTS = 400
 DEMO_S = 900  # a few minutes on an idle machine, far more beside other tests
-TABLES = {*truth.KEYS, *of_webhooks.KEYS, *of_shop.KEYS, "metadata.check_history"}
+TABLES = {
+    *truth.KEYS, *of_webhooks.KEYS, *of_shop.KEYS, *of_weather.KEYS, "metadata.check_history",
+}  # fmt: skip
 
 
 @pytest.fixture
@@ -57,8 +60,8 @@ def test_the_demo_ends_in_tables_equal_to_the_truth_and_leaves_what_ran_before(o
     assert told["seconds"] > 0
     assert sum(told["tables"][name] for name in truth.RAW.values()) == EVENTS
     assert set(told["equal"].values()) == {True}
-    topics = {f"kafka.{topic}" for topic in (*TOPICS, "shopify.orders")}
-    shop = {f"postgres.{name}" for name in of_shop.CURRENT}
+    topics = {f"kafka.{topic}" for topic in (*TOPICS, "shopify.orders", "weather")}
+    shop = {f"postgres.{name}" for name in (*of_shop.CURRENT, "weather")}
     assert told["equal"].keys() >= topics | TABLES | shop
     assert told["tables"]["marts.customer_360"] > 0
     assert told["checks"]["passed"] > 30 and told["checks"]["failed"] == 0

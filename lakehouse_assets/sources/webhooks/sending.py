@@ -6,6 +6,7 @@ fight the loop for the interpreter's lock at every acknowledgement.
 
 import asyncio
 import logging
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -21,7 +22,7 @@ LOOK_EVERY_S = 2.0
 LOOK_S = 2.0
 FLUSH_S = 5.0
 
-logger = logging.getLogger("lakehouse.webhooks")
+logger = logging.getLogger("lakehouse.sending")
 
 
 class NotSent(Exception):
@@ -29,19 +30,25 @@ class NotSent(Exception):
 
 
 class Sender:
-    """An idempotent producer for one event loop. `is_up`: Kafka answered when last asked."""
+    """An idempotent producer for one event loop. `is_up`: Kafka answered when last asked.
+    `config`: of the topics, where it makes them.
+    """
 
-    def __init__(self, topics: tuple[str, ...]) -> None:
+    def __init__(self, topics: tuple[str, ...], config: Mapping[str, str] | None = None) -> None:
         self._loop = asyncio.get_running_loop()
-        self._topics = topics
+        self._topics, self._config = topics, config
         self._producers = [self._made()]  # the first is in use; others finish what they hold
         self._outstanding = 0
         self._is_polling = False
         self.is_up = False
         self._is_told_up: bool | None = None
 
-    def send(self, topic: str, key: str, value: bytes) -> "asyncio.Future[None]":
-        """Never raises; what is wrong is the future's."""
+    def send(
+        self, topic: str, key: str, value: bytes, at_ms: int = 0
+    ) -> "asyncio.Future[None]":
+        """Never raises; what is wrong is the future's. `at_ms`: the record's timestamp, in a topic
+        that keeps the producer's; 0: now.
+        """
         done: asyncio.Future[None] = self._loop.create_future()
 
         def delivered(error: KafkaError | None, _: Message) -> None:
@@ -50,7 +57,7 @@ class Sender:
 
         producer = self._producers[0]
         try:
-            producer.produce(topic, value, key, on_delivery=delivered)
+            producer.produce(topic, value, key, on_delivery=delivered, timestamp=at_ms)
         except BufferError:
             done.set_exception(NotSent(f"{QUEUED_RECORDS:,} records are waiting already"))
         except KafkaException as failure:
@@ -85,7 +92,7 @@ class Sender:
         there = self._producers[0].list_topics(timeout=LOOK_S).topics
         for name in self._topics:
             if name not in there:
-                ensure_topic(name)
+                ensure_topic(name, config=self._config)
 
     def _settle(self, done: "asyncio.Future[None]", error: KafkaError | None) -> None:
         if error is None:
