@@ -72,6 +72,7 @@ def services() -> "list[list[Service]]":
     from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
     from lakehouse_assets.services.generator import generators
     from lakehouse_assets.services.kafka import Kafka
+    from lakehouse_assets.services.pages import Pages
     from lakehouse_assets.services.postgres import Postgres
     from lakehouse_assets.services.registry import Registry
     from lakehouse_assets.services.shop import Shop
@@ -79,7 +80,7 @@ def services() -> "list[list[Service]]":
     from lakehouse_assets.services.webhooks import Webhooks
 
     first: list[Service] = [Kafka(), Spark(), CodeServer(), Postgres(), Registry()]
-    second: list[Service] = [Webserver(), Daemon(), Webhooks(), Connect(), Shop()]
+    second: list[Service] = [Webserver(), Daemon(), Pages(), Webhooks(), Connect(), Shop()]
     return [first, second, [Capture()], [*generators()]]
 
 
