@@ -97,13 +97,13 @@ def test_what_dagster_evaluated_later_is_news_and_a_later_batch_again() -> None:
 
 
 def test_examples_are_those_that_dagster_stored_and_what_is_private_is_masked() -> None:
-    examples = [{"event_id": "evt_1", "user_email": "a@b.example", "postal_code": None}]
+    examples = [{"event_id": "evt_1", "card_last4": "4242", "metadata": None}]
     lakes.evaluated(RAW, "parses", False, {"failed": 9, "examples": examples}, is_warning=True)
     lakes.publish(RAW, {"parses": 900}, rows=1_000)
     found = check(Board().told(), RAW, "parses")
     assert found["failed"] == 900 and found["examples_at"]
     (row,) = found["examples"]
-    assert row == {"event_id": "evt_1", "user_email": "•••", "postal_code": None}
+    assert row == {"event_id": "evt_1", "card_last4": "•••", "metadata": None}
 
 
 def test_a_look_at_a_table_as_it_stands_is_told_with_its_words_and_days() -> None:
