@@ -19,6 +19,7 @@ from lakehouse_assets.orchestration.names import HELD
 from lakehouse_assets.pages import past, verdict
 from lakehouse_assets.pages.evaluations import Evaluation, Evaluations
 from lakehouse_assets.pages.feeds import Lag, Lags, Quarantine
+from lakehouse_assets.pages.heads import Heads
 from lakehouse_assets.pages.known import Asset, Known, assets
 from lakehouse_assets.pages.shared import Paced
 from lakehouse_assets.pages.sources import told_of_sources
@@ -43,7 +44,7 @@ class Board:
         self._known = [check for asset in self._assets.values() for check in asset.checks]
         self._past = past.Past(self._catalog)
         self._evaluations, self._lags = Evaluations(), Lags()
-        self._heads: dict[str, Head] = {}
+        self._read, self._heads = Heads(self._catalog), dict[str, Head]()
         self._newest = Paced(lambda: self._evaluations.newest(self._known), EVALUATED_S)
         self._days = Paced(lambda: self._evaluations.days(past.DAYS), DAYS_S)
         self._lag = Paced(lambda: self._lags.of(self._tables(), self._heads), LAGS_S)
@@ -51,7 +52,7 @@ class Board:
 
     def told(self) -> dict[str, Any]:
         """Everything, as plain data: `/api/quality`."""
-        heads = self._heads = self._catalog.heads()
+        heads = self._heads = self._read.now()
         newest, lags, set_aside = self._newest(), self._lag(), self._set_aside()
         history, is_whole = self._past.days(heads)
         found = {one: self._verdict(asset, one, heads, newest, lags)
@@ -183,6 +184,8 @@ class _Told:
                 passed, failed = kept.passed, kept.failed
             marks += bad if failed else MARKS[PASSED] if passed else "-"
             judged, failures = judged + passed + failed, failures + failed
+        if it.state in (FAILED, WARNED) and marks.endswith("-"):  # it still is, if not judged today
+            marks = f"{marks[:-1]}{bad}"
         return marks, judged, failures
 
     @staticmethod

@@ -1,7 +1,6 @@
 """`lakehouse checks`: the board in a terminal."""
 
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 

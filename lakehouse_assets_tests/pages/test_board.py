@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from lakehouse_assets.definitions import defs
+from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.pages import board as module
 from lakehouse_assets.pages.board import Board
 from lakehouse_assets.pages.feeds import Lag, Lags
+from lakehouse_assets.pages.heads import Heads
 from lakehouse_assets_tests.pages import lakes
 from lakehouse_assets_tests.pages.lakes import MART, RAW, RULE, STAGED, now
 from lakehouse_assets_tests.support import lake_in
@@ -154,3 +156,18 @@ def test_a_table_tells_how_far_it_is_behind_its_parents() -> None:
         lakes.publish(RAW)
     lakes.publish(STAGED, progress={RAW: [1, lakes.EPOCH]})
     assert table(Board().told(), STAGED)["behind"] == 2
+
+
+def test_only_tables_that_have_moved_are_read_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    lakes.publish(RAW)
+    lakes.publish(MART)
+    heads = Heads(Catalog())
+    assert heads.now() == Catalog().heads()
+    read: list[str] = []
+    head = Catalog.head
+    monkeypatch.setattr(Catalog, "head", lambda it, name: (read.append(name), head(it, name))[1])
+    lakes.publish(MART, {RULE: 1})
+    read.clear()
+    assert heads.now()[MART].tallies[0]["failed"][RULE] == 1 and read == [MART]
+    Catalog().iceberg.drop_table(RAW)
+    assert list(heads.now()) == [MART] and read == [MART]

@@ -107,7 +107,8 @@ function alarm({ table, check }) {
     el("p", {}, prose(check.why)),
     el("p", { class: "do" }, prose(check.step)),
     el("p", { class: "row" }, days(check, board.days),
-      el("span", { class: "quiet" }, [...figures, `${count(check.days_failed)} of ${count(check.judged)} verdicts in 30 days failed`]
+      el("span", { class: "quiet" }, [...figures,
+        check.judged ? `${count(check.days_failed)} of ${count(check.judged)} verdicts in 30 days failed` : ""]
         .filter(Boolean).join(" · ")),
       link(check.url, "The check in Dagster ↗", check.check)),
     fold(`why:${key}`, el("summary", { "data-k": `why:${key}` }, check.examples.length ? `Examples (${check.examples.length}) and more` : "More"),

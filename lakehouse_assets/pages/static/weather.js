@@ -7,6 +7,7 @@ const EVERY_MS = 2000;
 const PATIENCE_MS = 10000;
 const WHOLE_MS = 60000; // how often everything is read anew: what was taken away goes then
 const SILENT_MS = 5 * 60000; // a city that is so far behind the others says so
+const SAID_MS = 60000; // how long a correction is told
 const GAP_S = 180; // minutes farther apart are not joined by a line
 const LISTED = 15; // minutes in a city's table
 const COLORS = ["#7cc4ff", "#f2b56b", "#8fd694", "#e89ac7", "#b9a6ff",
@@ -172,6 +173,8 @@ function tell(city, corrected) {
   city.corrected = `corrected: ${corrected.map((at) => clock(at * 1000)).slice(-3).join(", ")}`;
   city.card.classList.add("changed");
   setTimeout(() => city.card.classList.remove("changed"), 2000);
+  clearTimeout(city.forgetting);
+  city.forgetting = setTimeout(() => { city.corrected = ""; city.say(""); }, SAID_MS);
 }
 
 function draw(said) {
