@@ -136,7 +136,8 @@ def _grid(*titles: str) -> "Table":
 
 def _days(check: dict[str, Any]) -> str:
     marks = "".join(MARKS[mark] for mark in check["days"])
-    return f"{marks} {check['days_failed']:,} of {check['judged']:,} verdicts failed"
+    judged = f" {check['days_failed']:,} of {check['judged']:,} verdicts failed"
+    return marks + (judged if check["judged"] else "")
 
 
 def _moment(text: str | None) -> str:

@@ -90,9 +90,9 @@ class Board:
         head = heads.get(asset.name)
         found = verdict.judged(one, asset.table, head, newest.get(one.key))
         lag = lags.get(asset.name)
-        if head is None or lag is None or head.held:
+        if head is None or lag is None:
             return found
-        if one.name == HELD and lag.is_late and lag.note:  # records are lost
+        if one.name == HELD and lag.is_late and lag.note and not head.held:  # records are lost
             return Verdict(FAILED, since=_published(head), why=lag.note)
         if one.name == FRESH and lag.unread is not None:  # asked now, not once a day
             if not lag.is_late:
@@ -111,8 +111,8 @@ class Board:
         bad.sort(key=lambda one: ORDER.index(found[one].state))
         for place, one in enumerate(bad):
             it, evaluation = found[one], newest.get(one.key)
-            if not it.is_evaluated and it.since is None:
-                it.since = past.since(history, (one.asset, one.name)) or it.at
+            if one.rule:  # of which Dagster keeps less
+                it.since = past.since(history, (one.asset, one.name))
             if evaluation is None or evaluation.passed or place >= EXPLAINED:
                 it.since = it.since or it.at
                 continue

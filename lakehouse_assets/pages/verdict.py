@@ -36,7 +36,6 @@ class Verdict:
     told: dict[str, str] = field(default_factory=dict)  # what else it said
     examples: list[dict[str, Any]] = field(default_factory=list)
     examples_at: datetime | None = None
-    is_evaluated: bool = False  # as Dagster has it, not as the head does
 
     @property
     def allowed(self) -> int | None:
@@ -91,7 +90,6 @@ def _of_evaluation(known: Known, it: Evaluation) -> Verdict:
         why=_text(told.get(WHY, "")), step=_text(told.get(STEP, "")),
         told={name: _text(value) for name, value in told.items()
               if name not in (*COUNTS, STEP, WHY, EXAMPLES) and value not in ("", None)},
-        is_evaluated=True,
     )  # fmt: skip
 
 

@@ -67,6 +67,7 @@ def test_a_failing_check_tells_since_when_over_days() -> None:
     noon = now().replace(hour=12, minute=0, second=0, microsecond=0) - timedelta(days=1)
     lakes.publish(MART, {RULE: 3})
     lakes.remember(MART, RULE, "ppfpff", noon, timedelta(days=2), commit=0)
+    lakes.evaluated(MART, RULE, False, {"failed": 3, "rows": 100, "threshold": 0.0})
     found = check(Board().told(), MART, RULE)
     assert found["since"] == (noon - timedelta(days=2)).isoformat(timespec="seconds")
     assert found["days"].strip("-") == "p-p-f-p-f-ff"

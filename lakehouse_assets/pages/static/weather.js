@@ -11,7 +11,7 @@ const SAID_MS = 60000; // how long a correction is told
 const GAP_S = 180; // minutes farther apart are not joined by a line
 const LISTED = 15; // minutes in a city's table
 const COLORS = ["#7cc4ff", "#f2b56b", "#8fd694", "#e89ac7", "#b9a6ff",
-                "#6fd6cf", "#f08f83", "#d6cf6b", "#9fb4ff", "#c9c9c9"];
+                "#6fd6cf", "#f08f83", "#d6cf6b", "#9fb4ff", "#d7a8f0"];
 
 const cities = new Map(); // name -> City
 let since = null;
@@ -126,7 +126,7 @@ class City {
         { ...axis, size: 46, values: (_, ticks) => ticks.map((t) => `${t}°`) },
       ],
       series: [{}, { stroke: color, width: 2, fill: `${color}1c`, spanGaps: false,
-                     points: { size: 5, fill: color, show: this.minutes.size < 40 } }],
+                     points: { size: 5, fill: color } }],
       hooks: { setCursor: [(chart) => this.point(chart)] },
     };
   }
