@@ -85,9 +85,11 @@ def test_a_check_that_turns_red_appears_with_since_when_why_and_what_to_do(page:
                  "team:payments", "value 3 of 100 rows (3.00 %), allowed 0"):  # fmt: skip
         expect(alarm).to_contain_text(said)
     expect(page.locator("#news")).to_contain_text(f"Turned red: {MART} {RULE}")
-    link = alarm.get_by_role("link").get_attribute("href")
+    link = alarm.get_by_role("link", name="in Dagster").get_attribute("href")
     assert link and link.endswith(f"/assets/marts/payments_daily?view=checks&checkDetail={RULE}")
     assert "not green on" in str(alarm.get_by_role("img").get_attribute("aria-label"))
+    alarm.get_by_role("link", name=MART).press("Enter")
+    expect(page.locator(f'#tables [data-key="{MART}"] table')).to_contain_text(RULE)
     lakes.publish(MART)
     expect(page.locator("h1")).to_have_text("Nothing is red", timeout=SOON_MS)
     assert page.evaluate("window.loaded"), "it was not loaded again"

@@ -25,6 +25,12 @@ PHONE = {"width": 360, "height": 740}
 expect.set_options(timeout=PATIENCE_MS)
 
 
+def opened(page: Page) -> None:
+    """Once the server's answer of the test before is old: it is shared for a second."""
+    page.wait_for_timeout(1_100)
+    page.goto("/weather")
+
+
 def shown(page: Page, city: str) -> str:
     """The card's newest minutes, unfolded."""
     card = page.locator(f'[data-city="{city}"]')
@@ -39,7 +45,7 @@ def test_a_chart_for_each_city_is_drawn_and_the_stats_are_told(
     cities = ["San Francisco", "New York", "Phoenix"]
     for n, city in enumerate(cities):
         write_hour(table, city, 40 + 20 * n)
-    page.goto("/weather")
+    opened(page)
     expect(page.locator("canvas")).to_have_count(3)
     assert all(c.evaluate(LINE) > 300 for c in page.locator("canvas").all())
     expect(page.locator("#cities-count")).to_have_text("3")
@@ -55,7 +61,7 @@ def test_new_minutes_cities_and_corrections_appear_by_themselves(
     page: Page, table: psycopg.Connection
 ) -> None:
     first = write_hour(table, "Denver", 50, minutes=10)
-    page.goto("/weather")
+    opened(page)
     expect(page.locator("#points")).to_have_text("10")
     page.evaluate("window.loaded = true")
     before = page.locator("canvas").first.evaluate("c => c.toDataURL()")
@@ -82,7 +88,7 @@ def test_data_that_has_stopped_is_said_to_and_a_city_that_fell_silent_too(
     old = now() - timedelta(minutes=7)
     write(table, "Miami", this_minute() - 30 * MINUTE, 80, written_at=old - timedelta(minutes=20))
     write(table, "Houston", this_minute() - 7 * MINUTE, 81, written_at=old)
-    page.goto("/weather")
+    opened(page)
     expect(page.locator("#state.late")).to_contain_text(f"Data has stopped: nothing new since "
                                                         f"{old:%Y-%m-%d %H:%M:%S} UTC")  # fmt: skip
     expect(page.locator('[data-city="Miami"] .note')).to_contain_text("silent since")
@@ -97,7 +103,7 @@ def test_without_a_table_it_waits_in_friendly_words_and_begins_by_itself(
     from lakehouse_assets_tests.pages.minutes import TABLE
 
     database.execute("drop table if exists weather")
-    page.goto("/weather")
+    opened(page)
     expect(page.locator("#state")).to_contain_text("No weather yet")
     database.execute(TABLE)
     page.wait_for_timeout(2_500)
@@ -111,7 +117,7 @@ def test_names_are_shown_as_they_are_and_do_nothing(page: Page, table: psycopg.C
     for city in ODD:
         write(table, city, this_minute(), 1)
     write(table, "Nowhere", this_minute(), float("nan"))
-    page.goto("/weather")
+    opened(page)
     expect(page.locator("canvas")).to_have_count(len(ODD) + 1)
     assert sorted(page.locator("#cities h2").all_text_contents()) == sorted([*ODD, "Nowhere"])
     assert page.locator("#cities img, #cities script").count() == 0
@@ -124,7 +130,7 @@ def test_on_a_phone_it_fits_and_it_can_be_used_by_keyboard(
     for city in ("Chicago", "x" * 255):
         write_hour(table, city, 60, minutes=5)
     page.set_viewport_size(PHONE)  # type: ignore[arg-type]
-    page.goto("/weather")
+    opened(page)
     expect(page.locator("canvas")).to_have_count(2)
     assert page.evaluate("document.documentElement.scrollWidth") == PHONE["width"]
     reached = []

@@ -96,6 +96,23 @@ function more(table, check) {
   return el("div", { class: "list" }, parts);
 }
 
+/** To the table's own place below, which it opens. */
+function jump(name) {
+  const made = el("a", { href: `#t:${name}`, "data-k": `jump:${name}` }, name);
+  made.addEventListener("click", (event) => {
+    event.preventDefault();
+    byId("filter").value = "";
+    byId("only").checked = false;
+    filtered();
+    const card = byId(`t:${name}`);
+    card.open = true;
+    card.fill();
+    card.scrollIntoView();
+    card.querySelector("summary").focus({ preventScroll: true });
+  });
+  return made;
+}
+
 function alarm({ table, check }) {
   const key = `${table.name}:${check.check}`;
   const figures = [value(check) && check.allowed != null ? `value ${value(check)}, allowed ${limit(check)}` : value(check)];
@@ -103,9 +120,9 @@ function alarm({ table, check }) {
     el("p", {}, verdict(check.state), " since ", moment(check.since),
       el("span", { class: "quiet" }, check.since ? ` (${check.since.slice(0, 10)} ${clock(Date.parse(check.since))} UTC)` : "",
         ` · ${table.owner}`)),
-    el("h3", { class: "mono" }, `${table.name} · ${check.check}`),
+    el("h3", { class: "mono" }, jump(table.name), ` · ${check.check}`),
     el("p", {}, prose(check.why)),
-    el("p", { class: "do" }, prose(check.step)),
+    el("p", { class: "do" }, el("b", {}, "What to do: "), prose(check.step)),
     el("p", { class: "row" }, days(check, board.days),
       el("span", { class: "quiet" }, [...figures,
         check.judged ? `${count(check.days_failed)} of ${count(check.judged)} verdicts in 30 days failed` : ""]
@@ -138,7 +155,7 @@ function tableCard(table) {
       table.unread ? `${count(table.unread)} records unread` : "",
       table.behind ? `${count(table.behind)} batches behind` : "",
     ].filter(Boolean).join(" · ")));
-  return fold(`t:${table.name}`, summary, () => inside(table), { class: "one" });
+  return fold(`t:${table.name}`, summary, () => inside(table), { class: "one", id: `t:${table.name}` });
 }
 
 function inside(table) {
@@ -146,9 +163,9 @@ function inside(table) {
     el("th", { role: "columnheader", scope: "col", class: ["Value", "Allowed"].includes(title) ? "num" : "" }, title));
   const rows = table.checks.map((check) => checkRow(table, check));
   return el("div", { class: "in" },
-    el("p", { class: "row quiet" }, table.doc, el("span", {}, `owner ${table.owner}`),
+    el("p", { class: "row quiet" }, el("span", {}, prose(table.doc)), el("span", {}, `owner ${table.owner}`),
       table.published_at ? el("span", {}, "newest batch ", moment(table.published_at)) : "",
-      table.note ? el("span", {}, table.note) : "", link(table.url, "The asset in Dagster ↗", table.name)),
+      table.note ? el("span", {}, prose(table.note)) : "", link(table.url, "The asset in Dagster ↗", table.name)),
     table.held ? el("p", {}, verdict("failed", "held"), ` since ${table.held.since.slice(0, 16).replace("T", " ")} UTC: batch ` +
       `${table.held.batch}, ${table.held.why}. Once the input is mended: `, el("code", {}, table.held.release)) : "",
     el("div", { class: "scroll" }, el("table", { class: "stacked", role: "table", "aria-label": `Checks of ${table.name}` },
@@ -161,13 +178,13 @@ function sourceRow(source) {
     : source.unread == null ? verdict("unknown", "cannot be told") : verdict("passed", source.unread ? "being read" : "up to date");
   const checks = BAD.filter((kind) => source[kind]).map((kind) => [verdict(kind, `${source[kind]} ${WORDS[kind]}`), " "]);
   return el("tr", { role: "row" },
-    el("th", { role: "rowheader", scope: "row" }, source.source, el("span", { class: "quiet" }, ` ${source.made} of ${source.tables} tables made`)),
+    el("th", { role: "rowheader", scope: "row" }, source.source, el("div", { class: "quiet" }, `${source.made} of ${source.tables} tables made`)),
     cell("Fresh?", {}, fresh, source.notes.map((note) => el("p", { class: "quiet" }, prose(note)))),
     cell("Newest batch", { class: "nowrap" }, moment(source.newest_at)),
     cell("Unread", { class: "num" }, source.unread == null ? "?" : count(source.unread)),
     cell("Set aside", { class: "num" }, count(source.set_aside)),
     cell("Checks", {}, checks.length ? checks.flat() : verdict(source.made ? "passed" : "unknown", source.made ? "none red or yellow" : "–")),
-    cell("Owner", {}, source.owner));
+    cell("Owner", { class: "nowrap" }, source.owner));
 }
 
 const quarantineRow = (one) => el("tr", { role: "row" },
@@ -182,7 +199,7 @@ function alarms(kind, id, places) {
   sync(byId(id), found, (p) => `${p.table.name}:${p.check.check}`, alarm);
 }
 
-/** The tables that the filter leaves, those that are not green first. */
+/** The tables that the filter leaves. */
 function filtered() {
   const wanted = byId("filter").value.trim().toLowerCase();
   const only = byId("only").checked;

@@ -23,6 +23,7 @@ let skewMs = 0; // the server's clock less ours
 class City {
   constructor(name) {
     this.name = name;
+    this.color = COLORS[cities.size % COLORS.length];
     this.minutes = new Map(); // epoch seconds -> {temperature, readings}
     this.now = el("span", { class: "now" });
     this.note = el("p", { class: "note quiet" });
@@ -74,7 +75,8 @@ class City {
     const last = times.at(-1);
     const isSilent = newest - last > SILENT_MS / 1000;
     this.card.classList.toggle("silent", isSilent);
-    this.say(isSilent ? `silent since ${clock(last * 1000)}` : this.corrected ?? "");
+    this.silent = isSilent ? `silent since ${clock(last * 1000)}` : "";
+    this.say(this.standing());
     this.now.textContent = degrees(this.minutes.get(last)?.temperature);
     this.plotted.setAttribute("aria-label", this.summary(times));
     this.fill();
@@ -86,6 +88,11 @@ class City {
     return `${this.name}: ${times.length} minutes from ${clock(times[0] * 1000)} to ` +
       `${clock(times.at(-1) * 1000)} UTC, lowest ${degrees(Math.min(...known))}, ` +
       `highest ${degrees(Math.max(...known))}, newest ${this.now.textContent}`;
+  }
+
+  /** What is said while no minute is pointed at. */
+  standing() {
+    return this.silent || this.corrected || "";
   }
 
   say(text) {
@@ -109,7 +116,7 @@ class City {
   }
 
   options() {
-    const color = COLORS[[...this.name].reduce((n, c) => (n * 31 + c.codePointAt(0)) % 9973, 7) % 10];
+    const color = this.color;
     const axis = { stroke: "#a5b1bf", grid: { stroke: "#26303c", width: 1 }, ticks: { show: false },
                    font: "12px system-ui, sans-serif" };
     return {
@@ -122,7 +129,7 @@ class City {
         y: { range: (_, low, high) => padded(low, high) },
       },
       axes: [
-        { ...axis, space: 70, values: (_, ticks) => ticks.map((t) => clock(t * 1000)) },
+        { ...axis, size: 26, space: 70, values: (_, ticks) => ticks.map((t) => clock(t * 1000)) },
         { ...axis, size: 46, values: (_, ticks) => ticks.map((t) => `${t}°`) },
       ],
       series: [{}, { stroke: color, width: 2, fill: `${color}1c`, spanGaps: false,
@@ -136,7 +143,7 @@ class City {
     const at = chart.data[0][chart.cursor.idx ?? -1];
     const minute = this.minutes.get(at);
     this.say(minute ? `${clock(at * 1000)} · ${degrees(minute.temperature)} · ` +
-      `${count(minute.readings)} reading${minute.readings === 1 ? "" : "s"}` : this.corrected ?? "");
+      `${count(minute.readings)} reading${minute.readings === 1 ? "" : "s"}` : this.standing());
   }
 }
 
@@ -174,7 +181,7 @@ function tell(city, corrected) {
   city.card.classList.add("changed");
   setTimeout(() => city.card.classList.remove("changed"), 2000);
   clearTimeout(city.forgetting);
-  city.forgetting = setTimeout(() => { city.corrected = ""; city.say(""); }, SAID_MS);
+  city.forgetting = setTimeout(() => { city.corrected = ""; city.say(city.standing()); }, SAID_MS);
 }
 
 function draw(said) {
