@@ -48,7 +48,8 @@ class Board:
         self._newest = Paced(lambda: self._evaluations.newest(self._known), EVALUATED_S)
         self._days = Paced(lambda: self._evaluations.days(past.DAYS), DAYS_S)
         self._lag = Paced(lambda: self._lags.of(self._tables(), self._heads), LAGS_S)
-        self._set_aside = Paced(Quarantine(self._catalog).reasons, QUARANTINE_S)
+        quarantine = Quarantine(self._catalog)
+        self._set_aside = Paced(lambda: quarantine.reasons(self._heads), QUARANTINE_S)
 
     def told(self) -> dict[str, Any]:
         """Everything, as plain data: `/api/quality`."""

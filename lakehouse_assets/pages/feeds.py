@@ -2,12 +2,11 @@
 
 from collections import defaultdict
 from collections.abc import Iterable
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from lakehouse_assets.lake.catalog import Catalog, NoTable
+from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.looks.standing import LATE
@@ -83,14 +82,13 @@ class Quarantine:
         self._catalog = catalog
         self._counted: tuple[int, list[SetAside]] = (-1, [])
 
-    def reasons(self) -> list[SetAside]:
+    def reasons(self, heads: dict[str, Head]) -> list[SetAside]:
         """Those with the most records first."""
-        with suppress(NoTable):
-            head = self._catalog.head(QUARANTINE)
-            if head.snapshot_id != self._counted[0]:
-                self._counted = head.snapshot_id, _counted(self._catalog, head)
-            return self._counted[1]
-        return []
+        if (head := heads.get(QUARANTINE)) is None:
+            return []
+        if head.snapshot_id != self._counted[0]:
+            self._counted = head.snapshot_id, _counted(self._catalog, head)
+        return self._counted[1]
 
 
 def _counted(catalog: Catalog, head: Head) -> list[SetAside]:

@@ -1,6 +1,7 @@
 """Every table's head, of which only those are read that have moved since the last look."""
 
 from contextlib import suppress
+from pathlib import Path
 
 from pyiceberg.catalog.sql import IcebergTables
 from sqlalchemy import select
@@ -20,6 +21,8 @@ class Heads:
         self._kept: dict[str, tuple[str, Head]] = {}
 
     def now(self) -> dict[str, Head]:
+        if not _is_made():
+            return {}
         ours = select(*STORED).where(IcebergTables.catalog_name == settings.CATALOG)
         with self._catalog.iceberg.engine.connect() as connection:
             places = {f"{space}.{name}": str(at) for space, name, at in connection.execute(ours)}
@@ -30,3 +33,11 @@ class Heads:
                 with suppress(NoTable):  # without our stamp, or dropped meanwhile
                     self._kept[name] = place, self._catalog.head(name)
         return {name: head for name, (_, head) in self._kept.items()}
+
+
+def _is_made() -> bool:
+    """Opening a catalog's file would make one."""
+    uri = settings.catalog_uri()
+    if not uri.startswith(settings.SQLITE):
+        return True
+    return Path(uri.removeprefix(settings.SQLITE).split("?")[0]).exists()

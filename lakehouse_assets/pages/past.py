@@ -8,12 +8,11 @@ first, each for READ_S at most; later ones read only what was added.
 import time
 from collections import Counter, defaultdict
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any
 
-from lakehouse_assets.lake.catalog import Catalog, NoTable
+from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.metadata.check_history import history
@@ -66,8 +65,7 @@ class Past:
         today = datetime.now(timezone.utc).date()
         wanted = [today - timedelta(days=n) for n in range(DAYS)]
         consumed: dict[str, int] = {}
-        with suppress(NoTable):
-            head = self._catalog.head(NAME)
+        if head := heads.get(NAME):
             self._read(head, wanted)
             consumed = {name: commit for name, (commit, _) in head.stamp.progress.items()}
         shown = {day: dict(self._days.get(day, {})) for day in wanted}

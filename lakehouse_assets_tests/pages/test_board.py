@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from lakehouse_assets import settings
 from lakehouse_assets.definitions import defs
 from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.pages import board as module
@@ -46,6 +47,7 @@ def test_every_check_that_dagster_knows_is_there_once() -> None:
     assert told["summary"]["unknown"] == len(shown), "nothing was ever judged"
     assert all(t["owner"].startswith("team:") for t in told["tables"])
     assert told["attention"] == [] and told["days_are_whole"]
+    assert not (settings.home() / "catalog.db").exists(), "looking makes nothing"
 
 
 def test_a_rule_is_judged_by_the_newest_batch_with_value_and_threshold() -> None:

@@ -47,11 +47,11 @@ def test_verdicts_are_counted_by_day_and_older_ones_left_out(catalog: Catalog) -
 
 def test_since_when_it_fails_goes_back_to_the_last_pass_over_days(catalog: Catalog) -> None:
     noon = now().replace(hour=12, minute=0, microsecond=0) - timedelta(days=1)
-    lakes.remember(MART, RULE, "fpff-"[:4], noon, timedelta(hours=9))
-    days, _ = Past(catalog).days({})
+    lakes.remember(MART, RULE, "fpff", noon, timedelta(hours=9))
+    days, _ = Past(catalog).days(catalog.heads())
     assert since(days, PLACE) == noon - timedelta(hours=9)
     lakes.remember(MART, RULE, "p", noon + timedelta(hours=1), timedelta(0))
-    days, _ = Past(catalog).days({})
+    days, _ = Past(catalog).days(catalog.heads())
     assert since(days, PLACE) is None
 
 
@@ -83,8 +83,8 @@ def test_a_long_history_is_read_over_several_looks_newest_day_first(
     lakes.remember(MART, RULE, "fp", now(), timedelta(days=20))
     monkeypatch.setattr(past, "READ_S", -1)
     found = Past(catalog)
-    days, is_whole = found.days({})
-    assert not is_whole and not any(days.values())
+    days, is_whole = found.days(catalog.heads())
+    assert not is_whole and not any(PLACE in day for day in days.values())
     monkeypatch.setattr(past, "READ_S", 1e9)
     assert spelled(found) == "0/1 1/0"
 
