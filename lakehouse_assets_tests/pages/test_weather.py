@@ -1,5 +1,6 @@
 """The API of the weather's minutes, against a real table."""
 
+import time
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from typing import Any
@@ -9,7 +10,7 @@ import pytest
 from fastapi.testclient import TestClient
 
 from lakehouse_assets.pages import weather
-from lakehouse_assets.pages.app import create_app
+from lakehouse_assets.pages.app import WEATHER_FRESH_S, create_app
 from lakehouse_assets_tests.pages.minutes import MINUTE, now, this_minute, write
 
 ODD = ["O'Fallon", 'say "hi"', "'; drop table weather; --", "<img src=x onerror=alert(1)>",
@@ -60,9 +61,8 @@ def test_since_brings_what_was_written_after_it_corrections_of_old_minutes_too(
     assert (nothing["cities"], nothing["data"], nothing["since"]) == ([], {}, since)
     write(table, "Denver", old, 49.5)
     write(table, "Boston", new, 30)
-    said = latest(fresh, f"{since}")  # asked a moment ago: the answer is shared for a second
-    while not said["cities"]:
-        said = latest(fresh, since)
+    time.sleep(WEATHER_FRESH_S + 0.1)  # asked a moment ago: the answer is shared for so long
+    said = latest(fresh, since)
     assert [p["temperature"] for p in said["data"]["Denver"]] == [49.5]
     assert said["cities"] == ["Boston", "Denver"]
     assert said["since"] > since and latest(fresh, said["since"])["cities"] == []
