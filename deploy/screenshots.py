@@ -52,6 +52,15 @@ def examples(page: Page) -> None:
     page.get_by_text("_rule", exact=False).or_(page.get_by_text("event_id")).first.wait_for()
 
 
+def quality(page: Page) -> None:
+    page.locator("#tables .one").first.wait_for()
+
+
+def weather(page: Page) -> None:
+    page.locator("canvas").first.wait_for()
+
+
+PAGES = "pages:"  # served at a port of their own
 PICTURED = {
     "lineage": ("/locations/lakehouse_assets/asset-groups/payments/lineage", lineage),
     "storefront": ("/locations/lakehouse_assets/asset-groups/storefront/lineage", shop),
@@ -59,20 +68,23 @@ PICTURED = {
     "materialization": (f"/assets/{RAW}?view=events", materialization),
     "checks": (CHECK, checks),
     "examples": (CHECK, examples),
+    "quality": (f"{PAGES}/quality", quality),
+    "weather": (f"{PAGES}/weather", weather),
 }
 
 
 def main() -> None:
     PICTURES.mkdir(exist_ok=True)
     browser_path = os.environ.get("LAKEHOUSE_CHROMIUM") or shutil.which("chromium")
-    base = f"http://127.0.0.1:{settings.port('dagster')}"
+    bases = {name: f"http://127.0.0.1:{settings.port(name)}" for name in ("dagster", "pages")}
     with sync_playwright() as playwright:
         options = {"executable_path": browser_path, "args": ["--no-sandbox"]}
         browser = playwright.chromium.launch(**options)  # type: ignore[arg-type]
         page = browser.new_page(viewport={"width": 1400, "height": 860})
         page.set_default_timeout(PATIENCE_MS)
         for name, (address, ready) in PICTURED.items():
-            page.goto(base + address)
+            name_of, _, path = address.rpartition(":")
+            page.goto(bases[name_of or "dagster"] + path)
             page.wait_for_load_state("networkidle")
             ready(page)
             page.wait_for_timeout(1_500)  # animations

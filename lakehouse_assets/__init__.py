@@ -10,8 +10,8 @@ analytics/  measures and features
 marts/      answers, named by entity and grain
 metadata/   what the lake says of itself: quarantine, watermarks, check history
 
-Beside the tables `landing/` leaves files for others who read no Iceberg, and `serving/` keeps a
-table in PostgreSQL for pages.
+Beside the tables `landing/` leaves files for others who read no Iceberg, `serving/` keeps a table
+in PostgreSQL for pages, and `pages/` is what people look at in a browser.
 
 `lake/` is the engine that publishes each batch whole or not at all; `topics/` is Kafka's side of
 it; `looks/` looks at tables as they stand; `orchestration/` shows tables, rules and offsets to

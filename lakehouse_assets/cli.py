@@ -7,6 +7,7 @@ import click
 
 from lakehouse_assets import settings
 from lakehouse_assets.commands import (
+    checks,
     connectors,
     data,
     demo,
@@ -52,7 +53,7 @@ def main() -> None:
     os.environ.update(settings.reaching_ourselves(os.environ))
 
 
-for family in (demo, stack, generate, topics, query, data, quarantine, connectors,
+for family in (demo, stack, checks, generate, topics, query, data, quarantine, connectors,
                storefront_config, measure):
     for command in family.COMMANDS:
         main.add_command(command)

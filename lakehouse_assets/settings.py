@@ -22,6 +22,7 @@ PORTS = {
     "kafka": 9092,
     "kafka_controller": 9093,
     "connect": 8083,
+    "pages": 3001,
     "postgres": 4444,
     "registry": 8081,
     "shop": 8000,

@@ -32,8 +32,8 @@ from lakehouse_assets_tests.support import (
 )
 
 COMMANDS = (
-    "demo", "up", "down", "restart", "wipe", "status", "logs", "generate", "topic", "topics",
-    "query", "rebuild", "release", "accept-gap", "drop", "quarantine", "connectors",
+    "demo", "up", "down", "restart", "wipe", "status", "logs", "checks", "generate", "topic",
+    "topics", "query", "rebuild", "release", "accept-gap", "drop", "quarantine", "connectors",
     "storefront-config", "bench", "chaos",
 )  # fmt: skip
 RAW, MART = "raw.payment_charges", "marts.payments_daily"

@@ -17,7 +17,7 @@ LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
 MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 # Lines of code: not blank, not comment, not docstring.
 CODE_LINES = {"lake": 2_000, "topics": 400, "looks": 200, "orchestration": 900, "landing": 700,
-              "serving": 350}  # fmt: skip
+              "serving": 350, "pages": 1_000}  # fmt: skip
 
 # Shared by the tables of a layer, none themselves.
 HELPERS = {"raw/change.py", "raw/spelled.py", "raw/webhook.py", "staging/clean.py",
@@ -142,6 +142,14 @@ def test_what_is_served_to_pages_is_known_to_no_table_and_knows_none() -> None:
         assert not parts_of_us(path) & {*LAYERS, "sources", "definitions", "commands"}, short(path)
         knows = "orchestration" in parts_of_us(path) or "dagster" in set(imported(path))
         assert not knows or path.name == "asset.py", short(path)
+
+
+def test_what_people_look_at_is_known_to_nobody_but_the_commands_and_starts_no_spark() -> None:
+    for path in (p for p in CODE if p.parent.name not in ("pages", "commands", "services")):
+        assert "pages" not in parts_of_us(path), short(path)
+    for path in (PACKAGE / "pages").glob("*.py"):
+        names = set(imported(path))
+        assert not [n for n in names if n.startswith("pyspark") or n.endswith("lake.lake")], path
 
 
 def test_the_engine_does_not_know_dagster() -> None:

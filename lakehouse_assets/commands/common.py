@@ -72,6 +72,7 @@ def services() -> "list[list[Service]]":
     from lakehouse_assets.services.dagster import CodeServer, Daemon, Webserver
     from lakehouse_assets.services.generator import generators
     from lakehouse_assets.services.kafka import Kafka
+    from lakehouse_assets.services.pages import Pages
     from lakehouse_assets.services.postgres import Postgres
     from lakehouse_assets.services.registry import Registry
     from lakehouse_assets.services.shop import Shop
@@ -80,7 +81,9 @@ def services() -> "list[list[Service]]":
     from lakehouse_assets.services.webhooks import Webhooks
 
     first: list[Service] = [Kafka(), Spark(), CodeServer(), Postgres(), Registry()]
-    second: list[Service] = [Webserver(), Daemon(), Webhooks(), Weather(), Connect(), Shop()]
+    second: list[Service] = [
+        Webserver(), Daemon(), Pages(), Webhooks(), Weather(), Connect(), Shop(),
+    ]  # fmt: skip
     return [first, second, [Capture()], [*generators()]]
 
 

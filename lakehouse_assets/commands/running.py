@@ -85,7 +85,8 @@ def _raise_first(futures: "Sequence[Future[bool]] | Sequence[Future[None]]") -> 
 
 def _dependants_first(services: "Sequence[Service]") -> "list[list[Service]]":
     """A run that is cut off should still find Kafka and Spark, so that it can say why it ended."""
-    before = {"generate": 0, "dagster": 1, "webhooks": 1, "shop": 1, "capture": 1, "connect": 2}
+    before = {"generate": 0, "dagster": 1, "pages": 1, "webhooks": 1, "shop": 1, "capture": 1,
+              "connect": 2}  # fmt: skip
     ranks: list[list[Service]] = [[], [], [], []]
     for service in services:
         ranks[before.get(service.name.split("-")[0], 3)].append(service)

@@ -22,7 +22,7 @@ NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 DATA = (
     "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "landing",
     "kafka", "spark", "dagster", "webhooks", "postgres", "registry", "connect", "capture", "shop",
-    "weather", "generate-*", "logs", "first_hour", "secrets.env", "run",
+    "weather", "pages", "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
 TAIL_BYTES = 200_000
 FOLLOW_S = 0.3
@@ -203,6 +203,7 @@ def _tell(console: "Console", names: list[str]) -> None:
     port = settings.port
     places = {
         "dagster": ("Dagster UI", f"http://{HOST}:{port('dagster')}"),
+        "pages": ("Pages", f"http://{HOST}:{port('pages')}"),
         "spark": ("Spark UI", f"http://{HOST}:{port('spark_ui')}"),
         "kafka": ("Kafka", settings.kafka_bootstrap()),
         "webhooks": ("Webhooks", f"http://{HOST}:{port('webhooks')}/docs"),
