@@ -46,8 +46,8 @@ class _WithKinds(click.Command):
 @click.option(
     "--rate",
     type=click.FloatRange(0),
-    help="Charges, webhooks of all vendors, or the shop's transactions, a second; 0: as fast as"
-    " can be.",
+    help="Charges, webhooks of all vendors, the shop's transactions, or lineage events, a second;"
+    " 0: as fast as can be.",
 )
 @click.option("--seed", type=int, help="Other seed, other events.")
 @click.option(
@@ -66,8 +66,8 @@ def generate(
     dirt: tuple[str, ...],
     background: bool,
 ) -> None:
-    """Send a SOURCE's events, payments to Kafka and webhooks to their door, or let things happen in
-    the storefront's database, until Ctrl-C or --count of them.
+    """Send a SOURCE's events, payments and lineage to Kafka, webhooks to their door, or let things
+    happen in the storefront's database, until Ctrl-C or --count of them.
     """
     _check_dirt(source, dirt)
     NEEDED[source]()
@@ -163,5 +163,6 @@ def _require_postgres() -> None:
 
 NEEDED = {  # who takes what a source sends
     "payments": common.require_kafka, "webhooks": _require_door, "storefront": _require_postgres,
+    "lineage": common.require_kafka,
 }  # fmt: skip
 COMMANDS = (generate, topic)
