@@ -30,7 +30,6 @@ RAW = {TOPIC: "raw.lineage_events"}
 KEYS: dict[str, tuple[str, ...]] = {RAW[TOPIC]: PLACE, QUARANTINE: ("source_table", *PLACE)}
 GIVEN: tuple[str, ...] = ()
 ENTITIES: tuple[str, ...] = ()
-UNTOLD = ("checkpoint_id",)  # columns of which nothing is said here
 
 NO_UUID = "wrong type: uuid is no uuid"
 MOST = 10  # bytes that a number takes
