@@ -11,8 +11,8 @@ import pytest
 from lakehouse_assets import settings
 from lakehouse_assets.commands import compare
 from lakehouse_assets.commands.readback import read_back
-from lakehouse_assets.commands.topic_records import Reader, spelled
 from lakehouse_assets.commands.repair import replay
+from lakehouse_assets.commands.topic_records import Reader, spelled
 from lakehouse_assets.lake import ingest as ingesting
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.lake import Lake
