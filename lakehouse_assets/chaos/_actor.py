@@ -74,7 +74,7 @@ def compact() -> None:
         call = f"rewrite_data_files(table => '{name}', options => {options})"
         try:
             if CommitLog(name).last():  # as its maintenance would
-                is_done = rewrite(lake, lake.catalog.head(name), f"options => {options}")
+                is_done = bool(rewrite(lake, lake.catalog.head(name), f"options => {options}"))
             else:
                 done = lake.spark.sql(f"CALL {settings.CATALOG}.system.{call}").collect()
                 is_done = bool(done and done[0]["rewritten_data_files_count"])

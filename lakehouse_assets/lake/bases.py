@@ -69,7 +69,7 @@ class SpelledTable(RawTable):
     kafka_topic = column("string", "The topic it came from.", made="topic")
     checkpoint_id = column(
         "bigint", "The attempt that published it; those that failed are gaps.",
-        made="cast(null as bigint)",
+        made="attempt",
     )  # fmt: skip
     year = column("string", "Of `ingest_hour`, UTC.", made="date_format(ingest_hour, 'yyyy')")
     month = column("string", "01 to 12.", made="date_format(ingest_hour, 'MM')")

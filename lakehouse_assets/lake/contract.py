@@ -18,7 +18,8 @@ class Column:
     """One column: Spark's name of its type, a phrase about its meaning, and what must hold for its
     values. `name` is for names that Python cannot spell (`3ds_authenticated`), `field` for what a
     record calls it, if otherwise. `made`: of a raw table, no field of the record but this SQL over
-    where it came from: topic, partition, offset, timestamp, ingest_hour, topic_generation.
+    where it came from: topic, partition, offset, timestamp, ingest_hour, topic_generation,
+    attempt.
     """
 
     type: str

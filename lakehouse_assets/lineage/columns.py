@@ -17,7 +17,7 @@ from lakehouse_assets.lake import versions
 from lakehouse_assets.lake.derive import BATCHES
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.table import LakeTable
-from lakehouse_assets.lineage.plan import LEAF, Source, sources
+from lakehouse_assets.lineage.plan import LEAF, Made, Source, sources
 from lakehouse_assets.services.host import write_atomically
 
 if TYPE_CHECKING:
@@ -66,15 +66,15 @@ def analyzed(lake: Lake, table: LakeTable) -> Columns:
     before = lake.spark.conf.get(key)
     lake.spark.conf.set(key, str(WIDE))
     try:
-        with _one_plan():
+        with _followed(lake) as cuts:
             made: Any = versions.transformed(table, dict(_frames(lake, table)))
-        explained: str = made._explain_string(extended=True)
+            every = sources(made._explain_string(extended=True), cuts)
     finally:
         lake.spark.conf.set(key, str(before))
     names = {arg: parent.name for arg, parent in table.parents.items()}
     found = {}
-    for column, every in sources(explained).items():
-        theirs = {Source(names[s.frame], s.column, s.is_same) for s in every if s.frame in names}
+    for column, made_of in every.items():
+        theirs = {Source(names[s.frame], s.column, s.is_same) for s in made_of if s.frame in names}
         same = {(s.frame, s.column) for s in theirs if s.is_same}
         ours = {s for s in theirs if s.is_same or (s.frame, s.column) not in same}
         if ours:
@@ -83,19 +83,26 @@ def analyzed(lake: Lake, table: LakeTable) -> Columns:
 
 
 @contextmanager
-def _one_plan() -> Iterator[None]:
-    """In this thread a local checkpoint, which changes no row, does not cut the plan in two."""
+def _followed(lake: Lake) -> "Iterator[dict[str, Made]]":
+    """A local checkpoint cuts a plan in two. In this thread what is behind it is read then, and a
+    frame without rows stands for it; the names of these, and of what they are made.
+    """
     from pyspark.sql.connect import dataframe
 
     frames: Any = dataframe.DataFrame
     cut, ours = frames.localCheckpoint, threading.get_ident()
+    cuts: dict[str, Made] = {}
 
     def checkpoint(frame: Any, *args: Any, **named: Any) -> Any:
-        return frame if threading.get_ident() == ours else cut(frame, *args, **named)
+        if threading.get_ident() != ours:
+            return cut(frame, *args, **named)
+        name = f"cut_{len(cuts)}"
+        cuts[name] = sources(frame._explain_string(extended=True), cuts)
+        return lake.spark.createDataFrame([], frame.schema).alias(f"{LEAF}{name}")
 
     frames.localCheckpoint = checkpoint
     try:
-        yield
+        yield cuts
     finally:
         frames.localCheckpoint = cut
 

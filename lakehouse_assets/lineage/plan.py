@@ -19,8 +19,12 @@ _END = re.compile(r"#\d+L?(?=, |$)")  # of an item of a list
 _NAMED = re.compile(r"^(?P<made>.*) AS (?P<name>[^#]*)#(?P<number>\d+)L?$")
 _ATTRIBUTE = re.compile(r"^(?P<name>[^#,]*)#(?P<number>\d+)L?$")
 _CAST = re.compile(r"^(?:try_)?cast\(([^()]*#\d+L?) as [^)]*\)?\)$")
-_TOGETHER = re.compile(r"^(?:(?:max|min|first|last)\()?(?:named_)?struct\((.*?)\)*$")
-_MEMBER = re.compile(r"(\w+), ([^,()]*#\d+L?)(?:, |$)")
+_CHOSEN = r"^(?:(?:max|min|first|last|any_value|max_by|min_by)\()?"  # of several, or the only one
+_TOGETHER = re.compile(_CHOSEN + r"(?:named_)?struct\(")
+_AGAIN = re.compile(_CHOSEN + r"[^#()]*#(\d+)L?(?:$|[,)])")
+# Of what is put together: a name and a column, or else whatever stands before the next such pair.
+_MEMBER = re.compile(r"(\w+), ([^,()]*#\d+L?)(?=, |\))")
+_RECKONED = re.compile(r"(\w+), (.+?)(?=, \w+, [^,()]*#\d+L?(?:, |\)))")
 _PART = re.compile(r"^[^#()]*#(\d+)L?\.`?(\w+)`?$")
 _ONE_SIDE = re.compile(r"^(LeftSemi|LeftAnti|ExistenceJoin)")
 
@@ -45,10 +49,15 @@ class Node:
     children: "list[Node]" = field(default_factory=list)
 
 
-def sources(explained: str) -> dict[str, Sources]:
-    """By output column, of what an extended explanation of a plan says that it is made."""
+Made = dict[str, Sources]  # by a frame's column
+
+
+def sources(explained: str, cuts: dict[str, Made] | None = None) -> Made:
+    """By output column, of what an extended explanation of a plan says that it is made. `cuts`:
+    frames that stand for what is known already, by the names of their leaves.
+    """
     root = _tree(explained.split("== Analyzed Logical Plan ==")[1].split("\n== ")[0])
-    outputs, known = _read(root, "")
+    outputs, known = _read(root, "", cuts or {})
     if missing := [name for name, number in outputs if number not in known]:
         raise NotUnderstood(f"no node of the plan gives {missing[0]}; it begins {root.kind}")
     return {name: known[number] for name, number in outputs}
@@ -72,13 +81,13 @@ def _tree(text: str) -> Node:
 Outputs = list[tuple[str, int]]  # names and numbers, in their order
 
 
-def _read(node: Node, leaf: str) -> tuple[Outputs, Known]:
+def _read(node: Node, leaf: str, cuts: dict[str, Made]) -> tuple[Outputs, Known]:
     """What a node gives, and of what that is made."""
     if node.kind == "SubqueryAlias" and node.rest.startswith(LEAF):
         leaf = node.rest.strip().removeprefix(LEAF)
-    parts = [_read(child, leaf) for child in node.children]
+    parts = [_read(child, leaf, cuts) for child in node.children]
     if not parts:
-        return _of_leaf(node, leaf)
+        return _of_leaf(node, leaf, cuts.get(leaf))
     if node.kind == "Union":
         return _of_union(parts)
     inner = parts if node.kind == "Join" else parts[-1:]  # of others: subqueries come first
@@ -95,13 +104,15 @@ def _read(node: Node, leaf: str) -> tuple[Outputs, Known]:
     return outputs, known
 
 
-def _of_leaf(node: Node, leaf: str) -> tuple[Outputs, Known]:
+def _of_leaf(node: Node, leaf: str, cut: Made | None) -> tuple[Outputs, Known]:
     listed = node.rest.partition("[")[2].removesuffix("]")
     outputs = [(one["name"], int(one["number"])) for one in map(_ATTRIBUTE.match, _items(listed))
                if one]  # fmt: skip
     known: Known = {}
     for name, number in outputs:
         known[number] = frozenset({Source(leaf, name, True)} if leaf else {})
+        if cut is not None:
+            known[number] = cut[name]
     return outputs, known
 
 
@@ -170,13 +181,18 @@ def _of(made: str, known: Known) -> Sources:
 
 
 def _together(made: str, known: Known) -> dict[str, Sources]:
-    """The parts of a row's values put together, from which the greatest row may be taken."""
-    if not (listed := _TOGETHER.match(made)):
-        return {}
-    members = _MEMBER.findall(listed[1])
-    if ", ".join(f"{name}, {value}" for name, value in members) != listed[1]:
-        return {}
-    return {name: _of(value, known) for name, value in members}
+    """The parts of values that are put together, or were; of several such, one may be taken."""
+    if again := _AGAIN.match(made):
+        return {k[1]: s for k, s in known.items() if isinstance(k, tuple) and k[0] == int(again[1])}
+    found: dict[str, Sources] = {}
+    if begin := _TOGETHER.match(made):
+        at = begin.end()
+        while member := _MEMBER.match(made, at) or _RECKONED.match(made, at):
+            found[member[1]] = _of(member[2], known)
+            if made[member.end()] == ")":
+                return found
+            at = member.end() + 2
+    return {}
 
 
 def _made_of(text: str, known: Known) -> Sources:

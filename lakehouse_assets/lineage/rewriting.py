@@ -22,8 +22,8 @@ from lakehouse_assets.lineage.log import BATCH, CommitLog
 from lakehouse_assets.lineage.trust import live
 
 
-def rewrite(lake: Lake, head: Head, arguments: str) -> bool:
-    """False: another run published first, or nothing was to be done; nothing has changed then."""
+def rewrite(lake: Lake, head: Head, arguments: str) -> int | None:
+    """How many files were written; None: another run published first, and nothing has changed."""
     kept, branch = CommitLog(head.name), new_branch()
     with suppress(MainMoved):
         number = kept.begin(branch, lake.run)
@@ -32,28 +32,25 @@ def rewrite(lake: Lake, head: Head, arguments: str) -> bool:
             return _on_branch(lake, head, branch, number, arguments)
         finally:  # published, it is gone already
             lake.catalog.drop_branches(head.name, [branch])
-    return False
+    return None
 
 
-def _on_branch(lake: Lake, head: Head, branch: str, number: int, arguments: str) -> bool:
+def _on_branch(lake: Lake, head: Head, branch: str, number: int, arguments: str) -> int:
     told = f"table => '{head.name}', branch => '{branch}', {arguments}"
     lake.spark.sql(f"CALL {settings.CATALOG}.system.rewrite_data_files({told})").collect()
     waypoint.passed("data files", head.name)
     snapshot = lake.catalog.branch_snapshot(head.name, branch)
     if snapshot.snapshot_id == head.snapshot_id:
-        return False
+        return 0
     kept, table = CommitLog(head.name), lake.catalog.load(head.name)
     whose = _attempts_by_commit(kept, table)
-    files = [
-        (whose.get(commit, number), path)
-        for path in log.added(table, snapshot)
-        for commit in _commits_in(table, path)
-    ]
+    written = log.added(table, snapshot)
+    files = [(whose.get(c, number), path) for path in written for c in _commits_in(table, path)]
     attempt = log.compaction(number, head.stamp.commit, snapshot.snapshot_id, lake.run)
     kept.write(attempt, sorted(set(files)))
     waypoint.passed("publish", head.name)
     lake.catalog.publish(head, branch, None)
-    return True
+    return len(written)
 
 
 def _attempts_by_commit(kept: CommitLog, table: IcebergTable) -> dict[int, int]:

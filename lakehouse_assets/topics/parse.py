@@ -20,16 +20,20 @@ CORRUPT = "_corrupt_record"
 TEXT = "cast(value as string)"
 
 
-def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
+NONE_YET = "cast(null as bigint)"
+
+
+def parse(records: "DataFrame", table: LakeTable, attempt: str = NONE_YET) -> "DataFrame":
     """Kafka's rows, and which topic and hour they are of, as the table's: typed fields, or the
-    reason why not and the bytes.
+    reason why not and the bytes. `attempt`: SQL for the one that published a row before.
     """
     from pyspark.sql import functions as F
 
     contract = raw_contract(table)
     fields = contract.fields()
     read = {"json": _json, "avro": _avro, "avro-file": _avro_file}[contract.codec]
-    judged, values, unknown = read(records.withColumn("topic", F.lit(table.topic)), table, fields)
+    told = records.withColumns({"topic": F.lit(table.topic), "attempt": F.expr(attempt)})
+    judged, values, unknown = read(told, table, fields)
     good = F.col("_error").isNull()
     keyed = {"kafka_key": "cast(key as string)", "is_deletion": "value is null"}
     return judged.select(

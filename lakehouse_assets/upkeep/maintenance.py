@@ -45,7 +45,8 @@ def maintain(lake: Lake, head: Head) -> str:
         if due:
             with lake.phase("maintenance"):
                 if is_logged and job == COMPACTED:
-                    rewrite(lake, head, arguments)
+                    if rewrite(lake, head, arguments) is None:
+                        return ""
                 else:
                     told = f"table => '{head.name}', {arguments}"
                     lake.spark.sql(f"CALL {settings.CATALOG}.system.{procedure}({told})").collect()

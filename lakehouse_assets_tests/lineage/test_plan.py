@@ -98,6 +98,17 @@ Project [last#4.b AS b#5, last#4 AS all#6, other#3.part AS part#7]
     assert found["part"] == [("t", "other", False)]
 
 
+def test_a_chosen_row_keeps_its_parts_when_it_is_named_anew_and_chosen_again() -> None:
+    first = "max_by(struct(early, -unix(a#1), b, b#2), struct(a, a#1))"
+    plan = f"""
+Project [v#7.b AS b#8, v#7.early AS early#9]
++- Aggregate [a#1], [max(v#6) AS v#7]
+   +- Project [a#1, event#5 AS v#6]
+      +- Aggregate [a#1], [a#1, {first} AS event#5]
+{leaf("t", "a#1, b#2", "         ")}"""
+    assert told(plan) == {"b": [("t", "b", True)], "early": [("t", "a", False)]}
+
+
 def test_columns_made_into_rows_tell_from_which_they_came() -> None:
     plan = f"""
 Project [k#1, name#4, value#5]

@@ -26,7 +26,14 @@ from lakehouse_assets.sources.lineage.events import encoded
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.topics.kafka import hour_of, now
 from lakehouse_assets_tests.lake.tables import own_lake
-from lakehouse_assets_tests.support import broken_rules, fresh_topic, last_line, said, stored
+from lakehouse_assets_tests.support import (
+    broken_rules,
+    fresh_topic,
+    last_line,
+    said,
+    same_rows,
+    stored,
+)
 from lakehouse_assets_tests.topics.records import ingest, parsed, producer
 
 NAME = LineageEvents.name
@@ -105,7 +112,7 @@ def test_an_hour_made_anew_has_the_same_rows_of_a_newer_attempt(lake: Lake) -> N
     again = stored(NAME)
     newest = max(r["checkpoint_id"] for r in again)
     assert {r["checkpoint_id"] for r in again if r["ingest_hour"] == hour} == {newest}
-    assert [untold(r) for r in again] == [untold(r) for r in rows]
+    same_rows(map(untold, again), map(untold, rows))
     report = audit(lake, lineage_events, [hour])
     assert (report.rows, report.repeated_keys) == (len(ours), 0)
     assert differences() == {}
@@ -118,12 +125,12 @@ def untold(row: dict[str, object]) -> dict[str, object]:
 def test_one_batch_and_many_give_the_same_rows(
     lake: Lake, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    rows = sorted(map(untold, stored(NAME)), key=repr)
+    rows = [*map(untold, stored(NAME))]
     monkeypatch.setattr(ingesting, "MAX_RECORDS", 250)
     with own_lake(tmp_path / "another") as other:
         ingest(other, lineage_events)
         assert len({r["checkpoint_id"] for r in stored(NAME)}) > 1
-        assert sorted(map(untold, stored(NAME)), key=repr) == rows
+        same_rows(map(untold, stored(NAME)), rows)
 
 
 def test_a_replay_that_changes_nothing_is_no_attempt(lake: Lake) -> None:
