@@ -133,7 +133,8 @@ def _given(node: Node, known: Known) -> Outputs:
         items = _items(listed.removesuffix("]"))
         made = _made_of(generator, known)
     elif node.kind == "Aggregate":
-        items = _items(node.rest.partition("], [")[2].removesuffix("]"))
+        _, groups, of_groups = node.rest.partition("], [")  # of all rows together there are none
+        items = _items((of_groups if groups else node.rest[1:]).removesuffix("]"))
     elif node.kind == "Window":
         items = _items(node.rest.partition("], [")[0].removeprefix("["))
     else:

@@ -87,6 +87,12 @@ Project [k#1, n#5L, item#7, rank#8]
     }  # fmt: skip
 
 
+def test_of_all_rows_together_there_is_one() -> None:
+    assert told(f"Aggregate [max(a#1) AS b#2]\n{leaf('t', 'a#1', '')}") == {
+        "b": [("t", "a", False)]
+    }
+
+
 def test_of_the_greatest_row_each_part_is_its_own_columns() -> None:
     plan = f"""
 Project [last#4.b AS b#5, last#4 AS all#6, other#3.part AS part#7]
