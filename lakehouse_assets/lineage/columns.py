@@ -9,6 +9,7 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import astuple, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -29,14 +30,14 @@ Columns = dict[str, list[Source]]  # by column, sorted; a source's frame is the 
 
 
 def columns(lake: Lake, table: LakeTable) -> Columns:
-    """Columns that are made of no parent's are left out."""
+    """Columns that are made of no parent's are left out; literals of a parent's rows are not."""
     if table.transform is None:
         return {}
     if (known := kept(table)) is not None:
         return known
     found, file = analyzed(lake, table), _file(table)
     file.parent.mkdir(parents=True, exist_ok=True)
-    plain = {n: [[s.frame, s.column, s.is_same] for s in made] for n, made in found.items()}
+    plain = {n: [astuple(source) for source in made] for n, made in found.items()}
     write_atomically(file, json.dumps({"code": _code(table), "columns": plain}))
     return found
 
@@ -46,8 +47,8 @@ def kept(table: LakeTable) -> Columns | None:
     file = _file(table)
     if not file.exists() or (told := json.loads(file.read_text()))["code"] != _code(table):
         return None
-    found: dict[str, list[list[str]]] = told["columns"]
-    return {n: [Source(f, c, bool(s)) for f, c, s in made] for n, made in found.items()}
+    found: dict[str, list[list[Any]]] = told["columns"]
+    return {name: [Source(*one) for one in made] for name, made in found.items()}
 
 
 def _file(table: LakeTable) -> Path:
@@ -74,7 +75,7 @@ def analyzed(lake: Lake, table: LakeTable) -> Columns:
     names = {arg: parent.name for arg, parent in table.parents.items()}
     found = {}
     for column, made_of in every.items():
-        theirs = {Source(names[s.frame], s.column, s.is_same) for s in made_of if s.frame in names}
+        theirs = {replace(s, frame=names[s.frame]) for s in made_of if s.frame in names}
         same = {(s.frame, s.column) for s in theirs if s.is_same}
         ours = {s for s in theirs if s.is_same or (s.frame, s.column) not in same}
         if ours:

@@ -5,8 +5,8 @@ values: a parent's key among them leads to one row; the table's own key leads to
 it, as the engine's scopes do. Where no column is a parent's own there is no way, and that is said.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.schema import members
@@ -28,12 +28,15 @@ class Pair:
 
 @dataclass(frozen=True)
 class Link:
-    """`prune`: a column here, and the parent's with the same values, by which files are skipped."""
+    """`prune`: a column here, and the parent's with the same values, by which files are skipped.
+    `only`: of a column the values that rows made of this parent have; others are not made of it.
+    """
 
     pairs: tuple[Pair, ...]
     how: str
     is_exact: bool  # it leads to the very rows; else they are among those found
     prune: tuple[str, str] | None = None
+    only: tuple[tuple[str, frozenset[str | None]], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -53,7 +56,25 @@ def link(lake: Lake, table: LakeTable, parent: LakeTable) -> Link | NoLink:
         made_of = columns(lake, table)
     except NotUnderstood as error:
         return NoLink(f"what its columns are made of cannot be told: {error}")
-    return _by_columns(table, parent, _own_values(table, parent, made_of))
+    found = _by_columns(table, parent, _own_values(table, parent, made_of))
+    only = tuple(_literals(table, parent, made_of))
+    return found if isinstance(found, NoLink) else replace(found, only=only)
+
+
+def _literals(
+    table: LakeTable, parent: LakeTable, made_of: Columns
+) -> Iterator[tuple[str, frozenset[str | None]]]:
+    """Columns that bear only literals in rows made of this parent, and which."""
+    for name, sources in made_of.items():
+        theirs = [source for source in sources if source.frame == parent.name]
+        is_text = table.contract.columns[name].type == "string"
+        if theirs and is_text and all(source.literal for source in theirs):
+            yield name, frozenset(_said(source.literal) for source in theirs)
+
+
+def _said(literal: str) -> str | None:
+    is_nothing = literal.lower() == "null" or literal.lower().startswith("cast(null as")
+    return None if is_nothing else literal
 
 
 def _own_values(table: LakeTable, parent: LakeTable, made_of: Columns) -> dict[str, str]:

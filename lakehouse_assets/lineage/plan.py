@@ -25,6 +25,7 @@ _AGAIN = re.compile(_CHOSEN + r"[^#()]*#(\d+)L?(?:$|[,)])")
 # Of what is put together: a name and a column, or else whatever stands before the next such pair.
 _MEMBER = re.compile(r"(\w+), ([^,()]*#\d+L?)(?=, |\))")
 _RECKONED = re.compile(r"(\w+), (.+?)(?=, \w+, [^,()]*#\d+L?(?:, |\)))")
+_LITERAL = re.compile(r"^([^()]+|cast\(null as [^()]*\))$")
 _PART = re.compile(r"^[^#()]*#(\d+)L?\.`?(\w+)`?$")
 _ONE_SIDE = re.compile(r"^(LeftSemi|LeftAnti|ExistenceJoin)")
 
@@ -35,11 +36,14 @@ class NotUnderstood(ValueError):
 
 @dataclass(frozen=True, order=True)
 class Source:
-    """A column of a frame; `is_same`: the value itself, or cast to another type."""
+    """A column of a frame; `is_same`: the value itself, or cast to another type. Without a column:
+    a literal, that rows made of this frame bear and others of the same union may not.
+    """
 
     frame: str
     column: str
     is_same: bool
+    literal: str = ""
 
 
 @dataclass
@@ -119,10 +123,16 @@ def _of_leaf(node: Node, leaf: str, cut: Made | None) -> tuple[Outputs, Known]:
 def _of_union(parts: list[tuple[Outputs, Known]]) -> tuple[Outputs, Known]:
     """Column by column of all parts, under the first one's numbers."""
     outputs = parts[0][0]
+    frames = [{s.frame for one in made.values() for s in one if s.column} for _, made in parts]
     known: Known = {}
     for place, (_, number) in enumerate(outputs):
         every = [made.get(given[place][1], frozenset()) for given, made in parts]
-        known[number] = frozenset().union(*every)
+        known[number] = frozenset(
+            Source(name, "", False, s.literal) if s.literal and not s.frame else s
+            for one, theirs in zip(every, frames, strict=True)
+            for s in one
+            for name in (theirs if s.literal and not s.frame else [s.frame])
+        )
     return outputs, known
 
 
@@ -171,6 +181,8 @@ def _of(made: str, known: Known) -> Sources:
     """A value is made of values: of which rows, a window's columns decide as a filter's do."""
     made = made.partition(" windowspecdefinition(")[0]
     inner = made.strip()
+    if "#" not in inner:
+        return frozenset({Source("", "", False, inner)} if _LITERAL.match(inner) else {})
     while cast := _CAST.match(inner):
         inner = cast[1]
     part = _PART.match(inner)
@@ -198,7 +210,7 @@ def _together(made: str, known: Known) -> dict[str, Sources]:
 
 def _made_of(text: str, known: Known) -> Sources:
     found = [known.get(int(number), frozenset()) for number in _NUMBER.findall(text)]
-    return frozenset(Source(s.frame, s.column, False) for one in found for s in one)
+    return frozenset(Source(s.frame, s.column, False) for one in found for s in one if s.column)
 
 
 def _items(text: str) -> list[str]:

@@ -117,6 +117,9 @@ class Tracer:
                 self._by(way, parent, fresh)
 
     def _by(self, way: Link, parent: LakeTable, fresh: list[tuple[Trace, Row]]) -> None:
+        fresh = [one for one in fresh if all(one[1][n] in values for n, values in way.only)]
+        if not fresh:
+            return
         steps = [Step(parent.name, way.how, way.is_exact) for _ in fresh]
         for (trace, _), step in zip(fresh, steps, strict=True):
             trace.steps.append(step)

@@ -191,10 +191,11 @@ def _lineage(lake: Lake, table: LakeTable, may_ask: bool) -> dict[str, Any]:
     if found is None:
         return {}
     deps = {
-        name: [dg.TableColumnDep(asset_key(one.frame), one.column) for one in sources]
+        name: [dg.TableColumnDep(asset_key(one.frame), one.column) for one in sources if one.column]
         for name, sources in found.items()
     }
-    return {"dagster/column_lineage": dg.TableColumnLineage(deps)}
+    some = {name: theirs for name, theirs in deps.items() if theirs}
+    return {"dagster/column_lineage": dg.TableColumnLineage(some)}
 
 
 def maintained(context: dg.AssetExecutionContext, lake: LakeResource, head: Head) -> str:

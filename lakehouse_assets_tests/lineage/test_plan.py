@@ -10,7 +10,8 @@ AFTER = "\n\n== Optimized Logical Plan ==\nProject [z#99]\n"
 
 def told(plan: str) -> dict[str, list[tuple[str, str, bool]]]:
     found = sources(BEFORE + plan.strip("\n") + AFTER)
-    return {n: sorted((s.frame, s.column, s.is_same) for s in made) for n, made in found.items()}
+    return {n: sorted((s.frame, s.column, s.is_same) for s in made if s.column)
+            for n, made in found.items()}  # fmt: skip
 
 
 def leaf(name: str, listed: str, indent: str = "   ") -> str:
@@ -71,6 +72,23 @@ Union false, false
     assert told(plan) == {
         "a": [("x", "a", True), ("y", "b", True)], "kind": [("y", "c", True)],
     }  # fmt: skip
+
+
+def test_a_literal_of_one_part_of_a_union_is_of_the_rows_made_of_its_frames() -> None:
+    plan = """
+Project [kind#2, n#6L]
++- Union false, false
+   :- Project [x AS kind#2, count(1) AS n#6L]
+   :  +- SubqueryAlias made_of_x
+   :     +- LocalRelation <empty>, [a#1]
+   +- Project [cast(null as string) AS kind#3, 1 AS n#7L]
+      +- SubqueryAlias made_of_y
+         +- LocalRelation <empty>, [b#9]"""
+    found = sources(BEFORE + plan.strip("\n") + AFTER)
+    assert {(s.frame, s.literal) for s in found["kind"]} == {
+        ("x", "x"), ("y", "cast(null as string)"),
+    }  # fmt: skip
+    assert {(s.frame, s.literal) for s in found["n"]} == {("y", "1")}, "a count is no literal"
 
 
 def test_groups_windows_and_exploded_values_tell_what_they_are_made_of() -> None:
