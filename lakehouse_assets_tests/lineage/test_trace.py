@@ -61,7 +61,7 @@ def test_every_row_of_a_mart_leads_to_the_records_it_was_made_of(
     assert traces and all(trace.is_traced for trace in traces)
     for trace in traces:
         charges = told_by(trace, records)
-        assert {c["provider"].upper() for c in charges} == {trace.key["provider"]}
+        assert {c["provider"].strip().upper() for c in charges} == {trace.key["provider"]}
         days = {datetime.fromisoformat(c["created_at"].replace("Z", "+00:00")).date()
                 for c in charges}  # fmt: skip
         assert days == {trace.key["created_on"]}
