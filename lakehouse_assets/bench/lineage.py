@@ -43,11 +43,11 @@ def run(
     of each mart. `payment_events`: of the lake in which they are traced; others in proportion.
     """
     with lab(*_shop.services()) as place:
-        ingested = _ingested(place, rows, warmup, repeats, seed)
-        return ingested | _traced(place, payment_events, traced, seed)
+        figures = ingested(place, rows, warmup, repeats, seed)
+        return figures | _traced(place, payment_events, traced, seed)
 
 
-def _ingested(place: Lab, rows: int, warmup: int, repeats: int, seed: int) -> dict[str, Any]:
+def ingested(place: Lab, rows: int, warmup: int, repeats: int, seed: int) -> dict[str, Any]:
     with doing(f"sending {rows:,} Avro records to {PARTITIONS} partitions"):
         ensure_topic(TOPIC, PARTITIONS)
         produce(events(seed, rows, FIRST_DAY))
@@ -86,7 +86,7 @@ def _traced(place: Lab, count: int, wanted: int, seed: int) -> dict[str, Any]:
             ensure_topic(topic)
         produce(_events(count, begin, seed))
         catch_up(lake, list(tables().values()))
-        return _of_marts(lake, wanted, seed)
+        return of_marts(lake, wanted, seed)
 
 
 def _events(count: int, begin: datetime, seed: int) -> Iterator[Event]:
@@ -94,7 +94,7 @@ def _events(count: int, begin: datetime, seed: int) -> Iterator[Event]:
     yield from delivered.records(requests(seed, count // A_REQUEST, begin))
 
 
-def _of_marts(lake: Lake, wanted: int, seed: int) -> dict[str, Any]:
+def of_marts(lake: Lake, wanted: int, seed: int) -> dict[str, Any]:
     """Every mart's rows, and how many of them lead to a Kafka record."""
     from pyspark.sql import functions as F
 
@@ -103,6 +103,8 @@ def _of_marts(lake: Lake, wanted: int, seed: int) -> dict[str, Any]:
         if table.layer != "marts":
             continue
         began, tracer = time.monotonic(), Tracer(lake)
+        if not lake.catalog.exists(name):
+            continue
         chosen = tracer.read(table).orderBy(F.rand(seed)).limit(wanted)
         traces = tracer.follow(table, chosen.toArrow().to_pylist())
         good = sum(trace.is_traced for trace in traces)
