@@ -12,12 +12,14 @@ from lakehouse_assets.commands import (
     data,
     demo,
     generate,
+    lineage,
     measure,
     quarantine,
     query,
     stack,
     storefront_config,
     topics,
+    trace,
 )
 
 
@@ -54,7 +56,7 @@ def main() -> None:
 
 
 for family in (demo, stack, checks, generate, topics, query, data, quarantine, connectors,
-               storefront_config, measure):
+               storefront_config, lineage, trace, measure):
     for command in family.COMMANDS:
         main.add_command(command)
 

@@ -38,7 +38,7 @@ POINTERS = (
     "LAKEHOUSE_KAFKA", "LAKEHOUSE_SPARK_REMOTE", "SPARK_REMOTE", "LAKEHOUSE_CATALOG_URI",
     "LAKEHOUSE_WAREHOUSE", "LAKEHOUSE_FIRST_HOUR", "LAKEHOUSE_KILL_AT", "LAKEHOUSE_ALERT_URL",
     "LAKEHOUSE_WEBHOOKS_URL", "LAKEHOUSE_WEBHOOKS_PER_S", "DAGSTER_HOME", "LAKEHOUSE_POSTGRES",
-    "LAKEHOUSE_REGISTRY", "LAKEHOUSE_CONNECT", "LAKEHOUSE_LANDING",
+    "LAKEHOUSE_REGISTRY", "LAKEHOUSE_CONNECT", "LAKEHOUSE_LANDING", "LAKEHOUSE_COMMIT_LOGS",
 )  # fmt: skip
 
 SQLITE = "sqlite:///"
@@ -87,13 +87,23 @@ def warehouse() -> str:
 
 
 def landing() -> str:
-    """Where files are left for others: beside the warehouse; in it, if that is a whole bucket."""
-    if said := os.environ.get("LAKEHOUSE_LANDING"):
+    """Where files are left for others."""
+    return _beside("landing", "LAKEHOUSE_LANDING")
+
+
+def commit_logs() -> str:
+    """Where tables' write-ahead commit logs are, each in a folder named like its table."""
+    return _beside("commit_logs", "LAKEHOUSE_COMMIT_LOGS")
+
+
+def _beside(name: str, setting: str) -> str:
+    """A folder beside the warehouse, in it if that is a whole bucket, or where the setting says."""
+    if said := os.environ.get(setting):
         return said if urlsplit(said).scheme else str(ROOT / said)
     place = warehouse().rstrip("/")
     parts = urlsplit(place)
     is_bucket = bool(parts.scheme) and not parts.path
-    return f"{place if is_bucket else place.rpartition('/')[0]}/landing"
+    return f"{place if is_bucket else place.rpartition('/')[0]}/{name}"
 
 
 def webhooks_url() -> str:

@@ -34,6 +34,7 @@ KNOWN = {
     "lakehouse_assets.topics.position.RecordsLost",
     "lakehouse_assets.lake.ingest.NotInOrder",
     "lakehouse_assets.lake.schema.SchemaRefused",
+    "lakehouse_assets.lineage.log.Busy",
     "lakehouse_assets.staging.entries.BadTables",
 }
 OF_KAFKA = re.compile(

@@ -34,7 +34,7 @@ from lakehouse_assets_tests.support import (
 COMMANDS = (
     "demo", "up", "down", "restart", "wipe", "status", "logs", "checks", "generate", "topic",
     "topics", "query", "rebuild", "release", "accept-gap", "drop", "quarantine", "connectors",
-    "storefront-config", "bench", "chaos",
+    "storefront-config", "lineage", "trace", "bench", "chaos",
 )  # fmt: skip
 RAW, MART = "raw.payment_charges", "marts.payments_daily"
 DIRT = Dirt(malformed=0.02, null_value=0.01, missing_key=0.01, negative_amount=0.01)

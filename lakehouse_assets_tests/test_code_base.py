@@ -16,8 +16,8 @@ TESTS = settings.ROOT / "lakehouse_assets_tests"
 LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
 MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 # Lines of code: not blank, not comment, not docstring.
-CODE_LINES = {"lake": 2_000, "topics": 400, "looks": 200, "orchestration": 900, "landing": 700,
-              "serving": 350, "pages": 1_000}  # fmt: skip
+CODE_LINES = {"lake": 2_000, "topics": 440, "looks": 200, "orchestration": 900, "landing": 700,
+              "serving": 350, "pages": 1_000, "lineage": 900, "upkeep": 150}  # fmt: skip
 
 # Shared by the tables of a layer, none themselves.
 HELPERS = {"raw/change.py", "raw/spelled.py", "raw/webhook.py", "staging/clean.py",
@@ -95,7 +95,7 @@ def test_a_table_has_a_key_and_a_phrase_for_every_column(name: str) -> None:
 def test_instants_end_in_at_dates_in_on_and_money_is_decimal(name: str) -> None:
     # Names of DESIGN or a seed.
     seeds = {"ingest_hour", "last_sync_timestamp", "order_date", "event_date", "window_start",
-             "window_end"}  # fmt: skip
+             "window_end", "commit_timestamp"}  # fmt: skip
     for column, c in tables()[name].contract.columns.items():
         if c.type == "timestamp":
             assert column.endswith("_at") or column in seeds | {"at"}, f"{name}.{column}"

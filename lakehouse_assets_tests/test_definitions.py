@@ -69,7 +69,7 @@ def test_every_check_has_an_asset_and_all_but_the_topics_check() -> None:
 def test_what_must_run_by_itself_runs_from_the_first_start() -> None:
     repository = defs.get_repository_def()
     sensors = {s.name: s.default_status for s in repository.sensor_defs}
-    sources = {"payments_news", "webhooks_news", "storefront_news", "weather_news"}
+    sources = {"payments_news", "webhooks_news", "storefront_news", "weather_news", "lineage_news"}
     assert set(sensors) == sources | {"storefront_capture", "old_runs", "failed_runs"}
     assert set(sensors.values()) == {dg.DefaultSensorStatus.RUNNING}
     (schedule,) = repository.schedule_defs

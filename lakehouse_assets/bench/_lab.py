@@ -218,8 +218,8 @@ def catch_up(lake: "Lake", wanted: "Sequence[LakeTable]", tend: bool = False) ->
     maintenance after each table, as in a run.
     """
     from lakehouse_assets.lake.advance import advance
-    from lakehouse_assets.lake.maintenance import maintain
     from lakehouse_assets.topics.kafka import hour_of, now
+    from lakehouse_assets.upkeep.maintenance import maintain
 
     commits = 0
     for _ in range(HOURS):

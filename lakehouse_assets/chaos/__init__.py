@@ -19,6 +19,7 @@ import click
 from lakehouse_assets.bench._lab import Lab, environment, lab, say
 from lakehouse_assets.chaos._actor import GROUP, NEIGHBOUR, ONLY, chosen
 from lakehouse_assets.chaos._captured import Captured
+from lakehouse_assets.chaos._logged import Lineage
 from lakehouse_assets.chaos._plan import BURST, CLIENT, POINTS, RUN, Step, plan
 from lakehouse_assets.chaos._process import Actor
 from lakehouse_assets.chaos._source import Source
@@ -28,6 +29,7 @@ from lakehouse_assets.commands import compare
 
 SOURCES: dict[str, Callable[[], Source]] = {
     "payments": Payments, "webhooks": Webhooks, "storefront": Captured, "weather": Weather,
+    "lineage": Lineage,
 }  # fmt: skip
 TRIES = 4  # for a kill that missed what it was to hit
 SETTLE_RUNS = 6
@@ -55,8 +57,8 @@ def run(
 ) -> dict[str, Any]:
     """Kill that many times, as the seed says, then count what was lost, doubled or made wrong.
 
-    `source`: whose events stream in, payments, webhooks, storefront or weather. `only`: about this
-    table and those that it is made of.
+    `source`: whose events stream in: payments, webhooks, storefront, weather or lineage. `only`:
+    about this table and those that it is made of.
     """
     if source not in SOURCES:
         raise click.ClickException(f"There is no source {source}. There are: {', '.join(SOURCES)}.")

@@ -40,6 +40,18 @@ def send_payments(console: "Console", events: int, seed: int, sent: "Sent") -> N
     console.print(f"{count:,} events sent to {len(TOPICS)} topics in {seconds:.1f} s")
 
 
+def send_lineage(console: "Console", count: int, seed: int, sent: "Sent") -> None:
+    """With some of every kind of dirt, whatever the count."""
+    from lakehouse_assets.sources.lineage import INTERVAL, PARTITIONS, TOPIC, Dirt, events
+    from lakehouse_assets.sources.produce import ensure_topic, produce
+
+    ensure_topic(TOPIC, PARTITIONS)
+    start = datetime.now(timezone.utc) - count * INTERVAL
+    dirt = Dirt(*[max(rate, 4 / max(count, 40)) for rate in Dirt().rates().values()])
+    done = produce(sent.noting(events(seed, count, start, dirt)))
+    console.print(f"{done:,} Avro records sent to {TOPIC}")
+
+
 def _every_kind(events: int) -> "Dirt":
     """Of every kind of dirt at least one in every topic that has it, as far as a short burst has
     room for that, and a record of 5 MB.

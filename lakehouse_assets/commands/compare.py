@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 EXAMPLES = 3
 AT_ONCE = 2_000  # rows
 SHOWN = 600  # characters of a row in an example
-RAW_BOOKKEEPING = ("_commit", "_loaded_at", "_error", "_payload")
+RAW_BOOKKEEPING = ("_commit", "_loaded_at", "_error", "_payload", "checkpoint_id")
 Row = dict[str, Any]
 Key = tuple[Any, ...]
 

@@ -30,11 +30,12 @@ CHECKS_S = 300  # for the run that executes every check; an idle machine needs 1
 @click.option("--keep", is_flag=True, help="Leave running what it started.")
 @click.option("--json", "as_json", is_flag=True, help="One object, on the last line.")
 def demo(events: int, seed: int, keep: bool, as_json: bool) -> None:
-    """Start the stack, send a burst of dirty payments and, through their door, a tenth as many
-    webhooks, log some weather, make a small shop in PostgreSQL in which something happens, let the
-    sensors' runs build every table, and compare each with what the generators say it must hold, and
-    the shop's and the weather's with PostgreSQL; then execute every check. Exit code 0 only if
-    Kafka holds what was sent, all tables are equal and no check failed.
+    """Start the stack, send a burst of dirty payments, a tenth as many lineage events and, through
+    their door, as many webhooks, log some weather, make a small shop in PostgreSQL in which
+    something happens, let the sensors' runs build every table, and compare each with what the
+    generators say it must hold, and the shop's and the weather's with PostgreSQL; then execute
+    every check. Exit code 0 only if Kafka holds what was sent, all tables are equal and no check
+    failed.
 
     At the end it stops what it started (--keep: not); the data stays for `lakehouse up`.
     """
@@ -76,7 +77,7 @@ def _run(
     from concurrent.futures import ThreadPoolExecutor
 
     from lakehouse_assets.commands import burst, readback
-    from lakehouse_assets.sources import payments
+    from lakehouse_assets.sources import lineage, payments
     from lakehouse_assets.sources.storefront.captured import wait_until_captured
     from lakehouse_assets.sources.weather import TOPIC
     from lakehouse_assets.sources.webhooks.vendors import TOPICS
@@ -92,8 +93,10 @@ def _run(
     with ThreadPoolExecutor(1) as pool:  # the burst need not wait for Spark
         rest = pool.submit(running.start_groups, others, started, console)
         running.start(kafka, started, console)
-        before, sent = readback.ends([*payments.TOPICS, *TOPICS, TOPIC]), readback.Sent()
+        topics = [*payments.TOPICS, *TOPICS, TOPIC, lineage.TOPIC]
+        before, sent = readback.ends(topics), readback.Sent()
         burst.send_payments(console, events, seed, sent)
+        burst.send_lineage(console, events // A_REQUEST, seed, sent)
         rest.result()
     count = events // A_REQUEST
     begin = burst.webhooks_begin(count)
@@ -111,7 +114,8 @@ def _judge(
     posted: "Counter[str]",
 ) -> "tuple[list[Compared], dict[str, str]]":  # fmt: skip
     from lakehouse_assets.commands import burst, compare, readback
-    from lakehouse_assets.sources import payments
+    from lakehouse_assets.sources import lineage, payments
+    from lakehouse_assets.sources.lineage import truth as of_lineage
     from lakehouse_assets.sources.payments import truth as of_payments
     from lakehouse_assets.sources.storefront import truth as of_shop
     from lakehouse_assets.sources.weather import TOPIC
@@ -124,10 +128,12 @@ def _judge(
     with console.status("reading the topics back") as status:
         records = readback.read_back(payments.TOPICS)
         delivered, logged = readback.read_back(TOPICS), readback.read_back([TOPIC])
-        found = sent.beside(readback.since(records, before))
+        traced = readback.read_back([lineage.TOPIC])
+        found = sent.beside(readback.since([*records, *traced], before))
         found += burst.as_posted(posted, readback.since([*delivered, *logged], before))
         found += compare.against_truth(of_payments, records, status.update)
         found += compare.against_truth(of_webhooks, delivered, status.update)
+        found += compare.against_truth(of_lineage, traced, status.update)
         captured = readback.read_back(of_shop.TOPICS)
         found += compare.against_truth(of_shop, captured, status.update)
         found += compare.against_shop()

@@ -46,8 +46,8 @@ class _WithKinds(click.Command):
 @click.option(
     "--rate",
     type=click.FloatRange(0),
-    help="Charges, webhooks of all vendors, the shop's transactions, or readings, a second; 0: as"
-    " fast as can be.",
+    help="Charges, webhooks of all vendors, the shop's transactions, readings, or lineage events, a"
+    " second; 0: as fast as can be.",
 )
 @click.option("--seed", type=int, help="Other seed, other events.")
 @click.option(
@@ -68,8 +68,9 @@ def generate(
     cities: int | None,
     background: bool,
 ) -> None:
-    """Send a SOURCE's events, payments to Kafka, webhooks to their door, weather to its logging
-    server, or let things happen in the storefront's database, until Ctrl-C or --count of them.
+    """Send a SOURCE's events, payments and lineage to Kafka, webhooks to their door, weather to its
+    logging server, or let things happen in the storefront's database, until Ctrl-C or --count of
+    them.
     """
     _check_dirt(source, dirt)
     if cities and source != "weather":
@@ -177,6 +178,6 @@ def _require_postgres() -> None:
 
 NEEDED = {  # who takes what a source sends
     "payments": common.require_kafka, "webhooks": _require_door, "storefront": _require_postgres,
-    "weather": _require_logger,
+    "weather": _require_logger, "lineage": common.require_kafka,
 }  # fmt: skip
 COMMANDS = (generate, topic)

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from lakehouse_assets.lake import scope, versions
 from lakehouse_assets.lake.advance import once
+from lakehouse_assets.lake.contract import CHECKPOINT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Change, Published
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.topics.kafka import Kafka
-from lakehouse_assets.topics.parse import parse
+from lakehouse_assets.topics.parse import NONE_YET, parse
 from lakehouse_assets.topics.position import Gap, find_gap, progress
 
 if TYPE_CHECKING:
@@ -59,7 +60,9 @@ def _replayed(lake: Lake, table: LakeTable, head: Head) -> Change | None:
     from pyspark.sql import functions as F
 
     stored = lake.at(head).where("_payload is not null")
-    changed = versions.differences(table.contract, parse(_as_records(stored), table), stored)
+    attempt = CHECKPOINT if CHECKPOINT in table.contract.columns else NONE_YET
+    again = parse(_as_records(stored, attempt), table, "attempt")
+    changed = versions.differences(table.contract, again, stored)
     with lake.phase("scope"):
         spans = scope.spans_of(changed, "ingest_hour")
     if not spans:
@@ -75,9 +78,9 @@ def _replayed(lake: Lake, table: LakeTable, head: Head) -> Change | None:
     return Change(changed.withColumns(masks), "merge", stamp, where=where)
 
 
-def _as_records(stored: "DataFrame") -> "DataFrame":
-    """Stored rows as Kafka gave them."""
+def _as_records(stored: "DataFrame", attempt: str) -> "DataFrame":
+    """Stored rows as Kafka gave them, and which attempt published them."""
     return stored.selectExpr(
         "kafka_partition as partition", "kafka_offset as offset", "arrived_at as timestamp",
-        "_payload as value", "topic_generation", "ingest_hour",
+        "_payload as value", "topic_generation", "ingest_hour", f"{attempt} as attempt",
     )  # fmt: skip

@@ -21,6 +21,7 @@ NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 # All that `wipe` deletes; never the whole folder, which may have been pointed at something else.
 DATA = (
     "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "landing",
+    "commit_logs", "column_lineage",
     "kafka", "spark", "dagster", "webhooks", "postgres", "registry", "connect", "capture", "shop",
     "weather", "pages", "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
@@ -98,7 +99,8 @@ def wipe(yes: bool) -> None:
         else:
             path.unlink(missing_ok=True)
     console.print(f"deleted the data in {home}; the jars stay", soft_wrap=True)
-    for place in (settings.warehouse(), settings.landing(), settings.catalog_uri()):
+    places = (settings.warehouse(), settings.landing(), settings.commit_logs())
+    for place in (*places, settings.catalog_uri()):
         file = place.removeprefix(settings.SQLITE).split("?")[0]
         if "://" in file or Path(file).exists():
             told = settings.without_password(place)

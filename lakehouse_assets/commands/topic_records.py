@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from confluent_kafka import TIMESTAMP_LOG_APPEND_TIME, Message
 
+from lakehouse_assets import settings
 from lakehouse_assets.lake.bases import COORDINATES
 from lakehouse_assets.lake.quality import MASK
 from lakehouse_assets.lake.schema import members
@@ -45,10 +46,12 @@ class Reader:
     def __init__(self, table: "LakeTable | None", reveal: bool) -> None:
         contract = raw_contract(table) if table else None
         self._codec = contract.codec if contract else ""
+        self._file = contract.schema_file if contract else ""
         self._known: dict[str, str] | None = None
         self._private: set[str] = set()
         if contract and not reveal:
-            own = {c.field or n: c for n, c in contract.columns.items() if n not in COORDINATES}
+            own = {c.field or n: c for n, c in contract.columns.items()
+                   if n not in COORDINATES and not c.made}  # fmt: skip
             self._known = {name: c.type for name, c in own.items()}
             self._private = {name for name, c in own.items() if c.pii}
         key = contract.columns.get("kafka_key") if contract else None
@@ -78,6 +81,8 @@ class Reader:
     def read(self, data: bytes) -> Read:
         """Unmasked: what a search looks at."""
         has_id = len(data) >= HEAD and data[0] == 0
+        if self._codec == "avro-file":
+            return _plain_avro(data, self._file)
         if self._codec == "avro" or (has_id and not self._codec):
             return _avro(data)
         return _json(data)
@@ -139,24 +144,35 @@ def _avro(data: bytes) -> Read:
         return Read(data.hex(), "no schema id")
     number = int.from_bytes(data[1:HEAD], "big")
     try:
-        return Read(_decoded(data[HEAD:], number), schema=number)
+        schema = _schema(number)
+        if isinstance(schema, str):
+            raise Undecodable(schema)
+        return Read(_decoded(data[HEAD:], schema, f"schema {number}"), schema=number)
     except Undecodable as error:
         return Read(data.hex(), str(error), number)
 
 
-def _decoded(body: bytes, number: int) -> Any:
+def _plain_avro(data: bytes, file: str) -> Read:
+    from fastavro import parse_schema
+
+    schema = parse_schema(json.loads((settings.ROOT / file).read_text(encoding="utf-8")))
+    try:
+        return Read(_decoded(data, schema, file))
+    except Undecodable as error:
+        return Read(data.hex(), str(error))
+
+
+def _decoded(body: bytes, schema: Any, name: str) -> Any:
     from fastavro import schemaless_reader
 
-    schema, stream = _schema(number), io.BytesIO(body)
-    if isinstance(schema, str):
-        raise Undecodable(schema)
+    stream = io.BytesIO(body)
     try:
         value = schemaless_reader(stream, schema, None)
     except Exception as error:  # whatever bytes that are no Avro make of it
         said = str(error) or type(error).__name__
-        raise Undecodable(f"malformed, by schema {number}: {said}") from error
+        raise Undecodable(f"malformed, by {name}: {said}") from error
     if rest := len(body) - stream.tell():
-        raise Undecodable(f"malformed, by schema {number}: {rest} bytes too many")
+        raise Undecodable(f"malformed, by {name}: {rest} bytes too many")
     return value
 
 

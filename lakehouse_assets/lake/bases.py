@@ -12,10 +12,12 @@ class RawTable(Table):
 
     Every field is nullable: raw keeps every record, good or bad, and only measures. Fields that
     `also` names may be there and have no column: then all of the record is kept as it came. None:
-    any other field may be there. `codec`: json, or avro by a schema registry.
+    any other field may be there. `codec`: json, avro by a schema registry, or avro-file: nothing
+    but Avro by `schema_file`, a path in the repository.
     """
 
     codec: ClassVar[str] = "json"
+    schema_file: ClassVar[str] = ""
     also: ClassVar[tuple[str, ...] | None] = ()
     kafka_partition = column("int", "Kafka partition the record came from.", key=True)
     kafka_offset = column("bigint", "Its offset there.", key=True)
@@ -41,12 +43,14 @@ class RawTable(Table):
     @classmethod
     def fields(cls) -> dict[str, str]:
         """What a record has of its own: Spark's types by the names in the record."""
-        own = {n: c for n, c in cls.columns.items() if n not in COORDINATES}
+        own = {n: c for n, c in cls.columns.items() if n not in COORDINATES and not c.made}
         return {c.field or n: c.type for n, c in own.items()}
 
     @classmethod
     def all_rules(cls) -> tuple[Rule, ...]:
-        parses = Rule("parses", "_error is null", "valid JSON with the right types", threshold=0.05)
+        kind = "JSON" if cls.codec == "json" else "Avro"
+        doc = f"valid {kind} with the right types"
+        parses = Rule("parses", "_error is null", doc, threshold=0.05)
         return (parses, *cls.rules)
 
 
@@ -55,6 +59,23 @@ class KeyedTable(RawTable):
 
     kafka_key = column("string", "The record's key.", nullable=True)
     is_deletion = column("boolean", "A null value: the key is no more.")
+
+
+class SpelledTable(RawTable):
+    """Base of raw contracts whose files others find by their paths, `year=2026/month=02/…`; and
+    whose rows say which attempt published them.
+    """
+
+    kafka_topic = column("string", "The topic it came from.", made="topic")
+    checkpoint_id = column(
+        "bigint", "The attempt that published it; those that failed are gaps.",
+        made="attempt",
+    )  # fmt: skip
+    year = column("string", "Of `ingest_hour`, UTC.", made="date_format(ingest_hour, 'yyyy')")
+    month = column("string", "01 to 12.", made="date_format(ingest_hour, 'MM')")
+    day = column("string", "01 to 31.", made="date_format(ingest_hour, 'dd')")
+    hour = column("string", "00 to 23.", made="date_format(ingest_hour, 'HH')")
+    commit_log: ClassVar[bool] = True
 
 
 class StagingTable(Table):

@@ -152,8 +152,10 @@ class Catalog:
 
         self._change(head.name, change)
 
-    def publish(self, head: Head, branch: str, tally: dict[str, Any]) -> int:
-        """Move main from `head` to the branch, if it still stands there. Returns the snapshot."""
+    def publish(self, head: Head, branch: str, tally: dict[str, Any] | None) -> int:
+        """Move main from `head` to the branch, if it still stands there. Returns the snapshot.
+        Without a tally no batch is told of: rows were only moved.
+        """
         ours = -1
         for _ in range(COMMIT_ATTEMPTS):
             table = self.load(head.name)
@@ -163,7 +165,7 @@ class Catalog:
             if main != head.snapshot_id or branch not in refs:
                 raise MainMoved(head.name)
             ours = refs[branch].snapshot_id
-            kept = [tally, *head.tallies][:TALLIES_KEPT]
+            kept = [*filter(None, [tally]), *head.tallies][:TALLIES_KEPT]
             with suppress(CommitFailedException), table.transaction() as tx:
                 tx.set_properties({TALLY: json.dumps(kept, separators=COMPACT)})
                 tx.remove_properties(*{HOLD} & table.properties.keys())

@@ -10,13 +10,16 @@ from datetime import timedelta
 from typing import Any, ClassVar
 
 COMMIT = "_commit"  # the batch that last changed the row; on every table, filled by the engine
+CHECKPOINT = "checkpoint_id"  # the attempt that published it; on raw tables that want it
 
 
 @dataclass(frozen=True)
 class Column:
     """One column: Spark's name of its type, a phrase about its meaning, and what must hold for its
     values. `name` is for names that Python cannot spell (`3ds_authenticated`), `field` for what a
-    record calls it, if otherwise.
+    record calls it, if otherwise. `made`: of a raw table, no field of the record but this SQL over
+    where it came from: topic, partition, offset, timestamp, ingest_hour, topic_generation,
+    attempt.
     """
 
     type: str
@@ -31,6 +34,7 @@ class Column:
     pii: bool = False
     name: str = ""
     field: str = ""
+    made: str = ""
 
 
 column = Column  # in a contract it reads as a declaration
@@ -120,7 +124,8 @@ def append_only() -> Scope:
 class Layout:
     """How the rows lie in files, and which of them news upstream can touch."""
 
-    partitioned_by: str = ""  # "", "column", or "hours(…)", "days(…)", "months(…)" of one
+    # Columns, and "hours(…)", "days(…)", "months(…)" of such, with commas between them.
+    partitioned_by: str = ""
     scope: Scope = Scope("all")
     unique_text: tuple[str, ...] = ()  # columns whose values seldom repeat: no dictionary is tried
 
@@ -134,6 +139,9 @@ class Table:
     across: ClassVar[tuple[Across, ...]] = ()
     name: ClassVar[str] = ""
     refuses: ClassVar[bool] = False  # rows that break a rule are set aside instead of stored
+    # Each attempt to publish has a number, and is written down with its files before it is made.
+    # The number stands in the rows if the table has a column CHECKPOINT.
+    commit_log: ClassVar[bool] = False
 
     def __init_subclass__(cls, name: str = "", **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)

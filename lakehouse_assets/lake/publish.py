@@ -6,18 +6,22 @@ nobody's way, until new code, a run by hand or `lakehouse release` tries it agai
 """
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from pyiceberg.table.snapshots import Snapshot
+
 from lakehouse_assets.lake import judge, quality, waypoint
 from lakehouse_assets.lake.branch import new_branch
 from lakehouse_assets.lake.catalog import STAMP, MainMoved
-from lakehouse_assets.lake.contract import COMMIT, Table
+from lakehouse_assets.lake.contract import CHECKPOINT, COMMIT, Table
 from lakehouse_assets.lake.head import Head, Stamp
 from lakehouse_assets.lake.lake import Lake, full_name
+from lakehouse_assets.lake.merge import merge, quoted
+from lakehouse_assets.lineage import log
+from lakehouse_assets.lineage.log import CommitLog
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, Observation
@@ -70,13 +74,14 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
     """
     branch = new_branch()
     with lake.phase("branch"):
+        number = CommitLog(head.name).begin(branch, lake.run) if contract.commit_log else 0
         lake.catalog.create_branch(head, branch)
     waypoint.passed("branch", head.name)
     with lake.phase("write"):
-        counted = _write_or_yield(lake, contract, branch, change)
+        counted = _write_or_yield(lake, contract, branch, change, number)
     waypoint.passed("data files", head.name)
     with lake.phase("judge"):
-        snapshot = lake.catalog.branch_snapshot(head.name, branch)
+        snapshot = _logged(lake, head, branch, change, number)
         summary = dict(snapshot.summary.additional_properties) if snapshot.summary else {}
         counted = _trusted(lake, contract, branch, head, change, counted, summary)
         tally = judge.tally(contract, head, change, counted)
@@ -104,12 +109,21 @@ def publish(lake: Lake, contract: type[Table], head: Head, change: Change) -> Pu
     )  # fmt: skip
 
 
+def _logged(lake: Lake, head: Head, branch: str, change: Change, number: int) -> Snapshot:
+    """What was written; in the commit log too, if the attempt has a number there."""
+    snapshot = lake.catalog.branch_snapshot(head.name, branch)
+    if number:
+        attempt = log.batch(number, change.stamp.commit, snapshot.snapshot_id, lake.run)
+        log.note(CommitLog(head.name), lake.catalog.load(head.name), snapshot, attempt)
+    return snapshot
+
+
 def _write_or_yield(
-    lake: Lake, contract: type[Table], branch: str, change: Change
+    lake: Lake, contract: type[Table], branch: str, change: Change, number: int
 ) -> dict[str, int]:
     """A run that published first drops our branch: then our write fails, and is made again."""
     try:
-        return _write(lake, contract, branch, change)
+        return _write(lake, contract, branch, change, number)
     except Exception as error:  # of any kind: Spark says it in many ways
         if lake.catalog.has_branch(contract.name, branch):
             raise
@@ -146,13 +160,18 @@ def _meant(change: Change) -> dict[str, int]:
     return {k: int(v) for k, v in row.asDict().items()} if row else {}
 
 
-def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:
+def _write(
+    lake: Lake, contract: type[Table], branch: str, change: Change, number: int
+) -> dict[str, int]:
     """Write the rows and count them, and the rules over them, in one pass."""
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
     noted, target = Observation(), full_name(contract.name, branch)
-    frame = change.frame.withColumn(COMMIT, F.lit(change.stamp.commit).cast("bigint"))
+    filled = {COMMIT: change.stamp.commit}
+    if number and CHECKPOINT in contract.columns:
+        filled[CHECKPOINT] = number
+    frame = change.frame.withColumns({c: F.lit(n).cast("bigint") for c, n in filled.items()})
     if change.mode == "merge":
         failed = _difference(contract)
     else:
@@ -163,9 +182,9 @@ def _write(lake: Lake, contract: type[Table], branch: str, change: Change) -> di
     lake.spark.conf.set(PROPERTY, json.dumps(asdict(change.stamp)))
     try:
         if change.mode == "merge":
-            _merge(frame, contract, target, change.where)
+            merge(frame, contract, target, change.where)
         else:
-            rows = frame.select(*_quoted(contract)).writeTo(target)
+            rows = frame.select(*quoted(contract)).writeTo(target)
             if change.mode == "append":
                 rows.append()
             else:  # all partitions: rows sorted by them, or each of their files would be held open
@@ -194,42 +213,6 @@ def _difference(contract: type[Table]) -> "list[Column]":
     rules = () if contract.refuses else contract.all_rules()
     pairs = zip(quality.counts(rules, "_new"), quality.counts(rules, "_old"), strict=True)
     return [(new - old).alias(r.name) for (new, old), r in zip(pairs, rules, strict=True)]
-
-
-def _merge(frame: "DataFrame", contract: type[Table], target: str, where: str) -> None:
-    from pyspark.sql import functions as F
-
-    # Rows that share a key match nothing: they are added beside, for the judge to find.
-    same = ["s._copies = 1", *(f"{target}.`{k}` <=> s.`{k}`" for k in contract.key())]
-    values = {c: F.col(f"s.{c}") for c in _quoted(contract)}
-    mine = re.sub(r"(`\w+`)", rf"{target}.\1", where)  # both sides have the column
-    merge = frame.alias("s").mergeInto(target, F.expr(" and ".join([*same, f"({mine})"])))
-    merge = merge.whenMatched(F.expr("s._op = 'D'")).delete()
-    merge = merge.whenMatched().update(values)
-    _execute(merge.whenNotMatched(F.expr("s._op != 'D'")).insert(values))
-
-
-def _execute(merge: Any) -> None:
-    """What `merge()` does, but copying the plan where that parses it again: protobuf's parser stops
-    at a hundred levels, which are some forty steps of a transform.
-    """
-    from pyspark.sql.connect.proto import Command
-
-    command, client = Command(), merge._client
-    into = command.merge_into_table_command
-    into.target_table_name = merge._target_table
-    into.source_table_plan.CopyFrom(merge._source_plan.plan(client))
-    into.merge_condition.CopyFrom(merge._condition.to_plan(client))
-    for action in merge._matched_actions:
-        into.match_actions.add().merge_action.CopyFrom(action)
-    for action in merge._not_matched_actions:
-        into.not_matched_actions.add().merge_action.CopyFrom(action)
-    _, _, info = client.execute_command(command, merge._source_plan.observations)
-    merge._callback(info)
-
-
-def _quoted(contract: type[Table]) -> list[str]:
-    return [f"`{c}`" for c in (*contract.columns, COMMIT)]
 
 
 def _recount(lake: Lake, contract: type[Table], branch: str, change: Change) -> dict[str, int]:

@@ -94,13 +94,15 @@ def members(text: str) -> list[tuple[str, str]]:
 
 
 def partition_spec(contract: type[Table], schema: Schema) -> PartitionSpec:
-    text = contract.layout.partitioned_by
-    if not text:
-        return PartitionSpec()
-    match = re.fullmatch(r"(months|days|hours)\((\w+)\)", text)
-    column, transform = (match[2], TRANSFORMS[match[1]]()) if match else (text, IdentityTransform())
-    name = f"{column}_{match[1].removesuffix('s')}" if match else column
-    return PartitionSpec(PartitionField(schema.find_field(column).field_id, 1000, transform, name))
+    fields = []
+    for number, text in enumerate(re.findall(r"[^,\s]+", contract.layout.partitioned_by), 1000):
+        match = re.fullmatch(r"(months|days|hours)\((\w+)\)", text)
+        column = match[2] if match else text
+        transform = TRANSFORMS[match[1]]() if match else IdentityTransform()
+        name = f"{column}_{match[1].removesuffix('s')}" if match else column
+        source = schema.find_field(column).field_id
+        fields.append(PartitionField(source, number, transform, name))
+    return PartitionSpec(*fields)
 
 
 def properties(contract: type[Table]) -> dict[str, str]:

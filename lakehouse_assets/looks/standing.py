@@ -30,6 +30,7 @@ LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread 
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
 UNUSUAL = 4  # times more or less than that mean
 NAMES_SHOWN, EXAMPLES = 20, 5
+COUNTED = ("count(*) as raw", "count_if(_error is not null) as `did not parse`")
 
 Finding = tuple[bool, dict[str, Any]]
 Find = Callable[[Lake, LakeTable, Head], Finding]
@@ -62,15 +63,14 @@ def volume_is_usual(lake: Lake, table: LakeTable, head: Head) -> Finding:
     last = hour_of(now()) - HOUR
     since = f"{last - USUAL_HOURS * HOUR:%Y-%m-%d %H:%M}"
     counted = lake.at(head).where(f"ingest_hour >= timestamp'{since}'").groupBy("ingest_hour")
-    rows = {
-        r["ingest_hour"].astimezone(timezone.utc): r["count"] for r in counted.count().collect()
-    }
+    found = counted.count().collect()
+    rows = {r["ingest_hour"].astimezone(timezone.utc): r["count"] for r in found}
     before = [n for hour, n in rows.items() if hour < last]
     if len(before) < LEAST_HOURS:
         return True, {"note": f"{len(before)} earlier hours; {LEAST_HOURS} are needed to compare"}
-    usual, found = sum(before) / len(before), rows.get(last, 0)
-    fine = usual / UNUSUAL <= found <= usual * UNUSUAL
-    return fine, {"hour": f"{last:%Y-%m-%d %H:%M}", "rows": found, "usual": round(usual)}
+    usual, last_rows = sum(before) / len(before), rows.get(last, 0)
+    fine = usual / UNUSUAL <= last_rows <= usual * UNUSUAL
+    return fine, {"hour": f"{last:%Y-%m-%d %H:%M}", "rows": last_rows, "usual": round(usual)}
 
 
 def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
@@ -85,8 +85,8 @@ def has_no_unknown_fields(lake: Lake, table: LakeTable, head: Head) -> Finding:
     new = odd.selectExpr(f"explode(concat({', '.join(named)})) as field").groupBy("field").count()
     found = {r["field"]: r["count"] for r in new.orderBy("count", ascending=False).collect()}
     rows = odd.where(f"size(concat({', '.join(named)})) > 0").count()
-    shown = dict(list(found.items())[:NAMES_SHOWN])
     step = "declare the field in the contract, then `lakehouse quarantine replay`" if rows else ""
+    shown = dict([*found.items()][:NAMES_SHOWN])
     return not rows, {"records": rows, "fields": shown, "next step": step}
 
 
@@ -111,15 +111,12 @@ def reconciles_with_raw(lake: Lake, table: LakeTable, head: Head) -> Finding:
     rows = read.where(f"_error is not null or ({staging_contract(table).of})")
     made = versions.transformed(table, {arg: rows})
     accepted, _ = versions.accept(table, made, watch=False)
-    found = {
-        "raw": rows.count(),
-        "did not parse": rows.where("_error is not null").count(),
-        "refused": versions.count_refused(table, made)["refused"],
-        "staged": head.rows,
-    }
+    (told,) = rows.selectExpr(*COUNTED).collect()
+    counted = versions.count_refused(table, made)
+    found = told.asDict() | {"refused": counted["refused"], "staged": head.rows}
     keys = accepted.select(*table.contract.key()).distinct().count()
-    good, records = made.count(), made.select("_record").distinct().count()
-    found["duplicates and older versions"] = good - found["refused"] - keys
+    records = made.select("_record").distinct().count()
+    found["duplicates and older versions"] = counted["read"] - found["refused"] - keys
     complete = found["raw"] == found["did not parse"] + records and keys == head.rows
     return complete, found | {"distinct keys accepted": keys}
 
@@ -140,10 +137,10 @@ def across(rule: Across) -> Look:
             rows = lake.spark.sql(f"select 1 from {rule.of}").count()
         share = count / rows if rows else 0.0
         told = {"bad": count, "share": share, "threshold": rule.threshold, "rows": rows}
-        few = quality.shown(bad, table.contract, EXAMPLES) if count else []
         passed = count <= quality.allowed(rule.threshold, rows)
         if not passed and News(lake, table, head).is_any:  # a run is between this and its parents
             return True, told | {"note": "not judged: the table has not read all of its parents"}
+        few = quality.shown(bad, table.contract, EXAMPLES) if count else []
         return passed, told | {"examples": few}
 
     return Look(rule.name, rule.doc, find, is_strict=not rule.threshold)
@@ -174,7 +171,5 @@ def looks_of(table: LakeTable) -> list[Look]:
             plain += [has_no_unknown_fields]
     elif table.hourly:
         plain = [reconciles_with_raw]
-    return [
-        *[Look(find.__name__, find.__doc__ or "", find, not table.topic) for find in plain],
-        *[across(rule) for rule in table.contract.across],
-    ]
+    told = [Look(find.__name__, find.__doc__ or "", find, not table.topic) for find in plain]
+    return told + [across(rule) for rule in table.contract.across]

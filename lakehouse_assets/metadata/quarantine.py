@@ -9,7 +9,7 @@ that from raw.
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 
-from lakehouse_assets import staging
+from lakehouse_assets import raw, staging
 from lakehouse_assets.lake.bases import StagingTable
 from lakehouse_assets.lake.contract import Layout, Table, column, recompute_keys
 from lakehouse_assets.lake.table import LakeTable, discover, table_asset
@@ -18,16 +18,18 @@ from lakehouse_assets.lake.versions import refusals
 
 def _watched() -> dict[str, tuple[LakeTable, list[LakeTable]]]:
     """Every raw table, and the staging tables that are made of it, by its short name."""
-    found: dict[str, tuple[LakeTable, list[LakeTable]]] = {}
+    found: dict[str, tuple[LakeTable, list[LakeTable]]] = {
+        name.split(".")[1]: (table, []) for name, table in discover([raw]).items()
+    }
     taken = set[tuple[str, str]]()
     for child in discover([staging]).values():
         if issubclass(child.contract, StagingTable):
-            (raw,) = child.parents.values()
-            share = raw.name, child.contract.of
+            (parent,) = child.parents.values()
+            share = parent.name, child.contract.of
             if share in taken:  # a record is listed once: it cannot have two verdicts
-                raise ValueError(f"{child.name} and another table refuse rows of {raw.name}")
+                raise ValueError(f"{child.name} and another table refuse rows of {parent.name}")
             taken.add(share)
-            found.setdefault(raw.name.split(".")[1], (raw, []))[1].append(child)
+            found[parent.name.split(".")[1]][1].append(child)
     return found
 
 
@@ -49,8 +51,8 @@ class Quarantine(Table):
     layout = Layout(partitioned_by="days(ingest_hour)", scope=recompute_keys(at="ingest_hour"))
 
 
-def transform(**raw: DataFrame) -> DataFrame:
-    set_aside = [part for name, frame in raw.items() for part in _set_aside(name, frame)]
+def transform(**records: DataFrame) -> DataFrame:
+    set_aside = [part for name, frame in records.items() for part in _set_aside(name, frame)]
     union = set_aside[0]
     for part in set_aside[1:]:
         union = union.unionAll(part)
@@ -58,7 +60,7 @@ def transform(**raw: DataFrame) -> DataFrame:
 
 
 def _set_aside(name: str, frame: DataFrame) -> list[DataFrame]:
-    raw, children = WATCHED[name]
+    table, children = WATCHED[name]
     unparsed = frame.where("_error is not null").select(
         *COORDINATES, "arrived_at", F.col("_error").alias("reason"),
         F.lit("parse").alias("stage"), F.lit(None).cast("string").alias("refused_by"),
@@ -70,7 +72,7 @@ def _set_aside(name: str, frame: DataFrame) -> list[DataFrame]:
         )
         for child in children
     ]  # fmt: skip
-    source = F.lit(raw.name)
+    source = F.lit(table.name)
     return [part.withColumn("source_table", source) for part in (unparsed, *refused)]
 
 
@@ -85,5 +87,5 @@ quarantine = table_asset(
     group="metadata",
     mentions=mentions,
     rebuilt_with=tuple(child for _, children in WATCHED.values() for child in children),
-    **{name: raw for name, (raw, _) in WATCHED.items()},
+    **{name: table for name, (table, _) in WATCHED.items()},
 )

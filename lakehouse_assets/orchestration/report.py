@@ -12,14 +12,17 @@ from lakehouse_assets import trouble
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.advance import Outcome
 from lakehouse_assets.lake.head import Head
-from lakehouse_assets.lake.maintenance import maintain
+from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.scope import iso
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.lineage.columns import columns, kept
+from lakehouse_assets.lineage.plan import NotUnderstood
 from lakehouse_assets.looks import audit
 from lakehouse_assets.orchestration.names import HELD, UNIQUE, asset_key
 from lakehouse_assets.orchestration.resource import LakeResource
 from lakehouse_assets.topics.kafka import Kafka, KafkaDown, NoTopic
 from lakehouse_assets.topics.position import RecordsLost, position, topic_of
+from lakehouse_assets.upkeep.maintenance import maintain
 
 
 @contextmanager
@@ -161,7 +164,7 @@ def run_metadata(lake: LakeResource, outcome: Outcome) -> dict[str, Any]:
             "commit": head.stamp.commit,
         }
     if table.parents:
-        metadata["dagster/column_lineage"] = _lineage(table)
+        metadata |= _lineage(lake.lake, table, bool(done))
     if outcome.note:
         metadata["note"] = outcome.note
     return metadata
@@ -177,17 +180,22 @@ def _of_topic(outcome: Outcome) -> dict[str, Any]:
     return told | counted
 
 
-def _lineage(table: LakeTable) -> dg.TableColumnLineage:
-    """By name: the same quantity has the same name everywhere (a rule of this code base)."""
+def _lineage(lake: Lake, table: LakeTable, may_ask: bool) -> dict[str, Any]:
+    """As the transform's plan tells, which Spark is asked for once for each version of the code; a
+    run that made nothing asks nothing.
+    """
+    try:
+        found = columns(lake, table) if may_ask else kept(table)
+    except NotUnderstood as error:
+        return {"column lineage": f"cannot be told: {error}"}
+    if found is None:
+        return {}
     deps = {
-        name: [
-            dg.TableColumnDep(asset_key(parent.name), name)
-            for parent in table.parents.values()
-            if name in parent.contract.columns
-        ]
-        for name in table.contract.columns
+        name: [dg.TableColumnDep(asset_key(one.frame), one.column) for one in sources if one.column]
+        for name, sources in found.items()
     }
-    return dg.TableColumnLineage({name: found for name, found in deps.items() if found})
+    some = {name: theirs for name, theirs in deps.items() if theirs}
+    return {"dagster/column_lineage": dg.TableColumnLineage(some)}
 
 
 def maintained(context: dg.AssetExecutionContext, lake: LakeResource, head: Head) -> str:

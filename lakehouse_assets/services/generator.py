@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from lakehouse_assets.services.service import Service
 
-SOURCES = ("payments", "webhooks", "storefront", "weather")
+SOURCES = ("payments", "webhooks", "storefront", "weather", "lineage")
 # What a source needs beside what all do, by name.
 NEEDS = {
     "webhooks": ("webhooks",),

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from lakehouse_assets import settings
 from lakehouse_assets.lake.bases import COORDINATES, RawTable
 from lakehouse_assets.lake.schema import members
 from lakehouse_assets.lake.table import LakeTable
@@ -19,19 +20,24 @@ CORRUPT = "_corrupt_record"
 TEXT = "cast(value as string)"
 
 
-def parse(records: "DataFrame", table: LakeTable) -> "DataFrame":
+NONE_YET = "cast(null as bigint)"
+
+
+def parse(records: "DataFrame", table: LakeTable, attempt: str = NONE_YET) -> "DataFrame":
     """Kafka's rows, and which topic and hour they are of, as the table's: typed fields, or the
-    reason why not and the bytes.
+    reason why not and the bytes. `attempt`: SQL for the one that published a row before.
     """
     from pyspark.sql import functions as F
 
     contract = raw_contract(table)
     fields = contract.fields()
-    judged, values, unknown = (_avro if contract.codec == "avro" else _json)(records, table, fields)
+    read = {"json": _json, "avro": _avro, "avro-file": _avro_file}[contract.codec]
+    told = records.withColumns({"topic": F.lit(table.topic), "attempt": F.expr(attempt)})
+    judged, values, unknown = read(told, table, fields)
     good = F.col("_error").isNull()
     keyed = {"kafka_key": "cast(key as string)", "is_deletion": "value is null"}
     return judged.select(
-        *[F.when(good, F.expr(values[c.field or n])).alias(n)
+        *[F.expr(c.made).alias(n) if c.made else F.when(good, F.expr(values[c.field or n])).alias(n)
           for n, c in contract.columns.items() if n not in COORDINATES],
         F.col("partition").alias("kafka_partition"),
         F.col("offset").alias("kafka_offset"),
@@ -61,7 +67,6 @@ def _json(records: "DataFrame", table: LakeTable, fields: dict[str, str]) -> "Ju
 
 
 def _avro(records: "DataFrame", table: LakeTable, fields: dict[str, str]) -> "Judged":
-    from pyspark.sql import functions as F
 
     written = registry.versions(table.topic)
     if not written and (count := records.where(avro.HAS_ID).count()):
@@ -69,7 +74,20 @@ def _avro(records: "DataFrame", table: LakeTable, fields: dict[str, str]) -> "Ju
             f"{table.name}: {count} records of {table.topic} name schemas, and the schema registry "
             "knows none of that topic. Is it the right one? Name yours in LAKEHOUSE_REGISTRY"
         )
-    judged, values, unknown = avro.read(records, fields, written)
+    return _with_error(*avro.read(records, fields, written), table=table)
+
+
+def _avro_file(records: "DataFrame", table: LakeTable, fields: dict[str, str]) -> "Judged":
+    file = settings.ROOT / raw_contract(table).schema_file
+    written = registry.Written(0, file.read_text(encoding="utf-8"))
+    return _with_error(*avro.read_plain(records, fields, written), table=table)
+
+
+def _with_error(
+    judged: "DataFrame", values: dict[str, str], unknown: str, table: LakeTable
+) -> "Judged":
+    from pyspark.sql import functions as F
+
     error = F.expr(f"case when value is null then {_without_value(table)} else _problem end")
     return judged.withColumn("_error", error), values, unknown
 

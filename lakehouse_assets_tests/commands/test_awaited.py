@@ -14,7 +14,7 @@ from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.semantic.people import SHOP, STRIPE, known, tell
 from lakehouse_assets_tests.support import fresh_topic
 
-ALWAYS = {"metadata.check_history", "metadata.incremental_watermarks"}
+ALWAYS = {"metadata.check_history", "metadata.commit_log", "metadata.incremental_watermarks"}
 OF_CHARGES = {
     "raw.payment_charges", "staging.stg_payment_charges", "semantic.payments",
     "semantic.payment_ledger", "analytics.payment_quality_hourly", "analytics.charge_decisions",

@@ -9,10 +9,10 @@ import pytest
 
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.services.generator import Generator
-from lakehouse_assets.sources import webhooks
+from lakehouse_assets.sources import lineage, webhooks
 from lakehouse_assets.sources.payments import CHARGES, FIRST_DAY, Dirt, charges
 from lakehouse_assets.sources.payments.truth import raw
-from lakehouse_assets.sources.produce import ensure_topic
+from lakehouse_assets.sources.produce import ensure_topic, topics
 from lakehouse_assets_tests.support import fresh_topic, refused, said
 
 MANY = ("--dirt", "malformed=0.2", "--dirt", "null_value=0.1")
@@ -43,8 +43,11 @@ def test_a_topic_is_made_by_its_name_once_and_listed(stack: Path) -> None:
 
 def test_the_help_lists_the_kinds_of_dirt_with_their_rates() -> None:
     _, *sections = said("generate", "--help").split("Kinds of dirt in ")
-    assert [section.split(",")[0] for section in sections] == ["payments", "webhooks"]
-    for section, rates in zip(sections, (Dirt().rates(), webhooks.Dirt().rates()), strict=True):
+    assert [section.split(",")[0] for section in sections] == [
+        "payments", "webhooks", "lineage",
+    ]  # fmt: skip
+    every = (Dirt(), webhooks.Dirt(), lineage.Dirt())
+    for section, rates in zip(sections, (dirt.rates() for dirt in every), strict=True):
         listed = dict(line.split() for line in section.splitlines()[1:] if line.strip())
         assert {kind: float(rate) for kind, rate in listed.items()} == rates
 
@@ -121,3 +124,12 @@ def test_the_shop_needs_its_database_and_takes_neither_dirt_nor_feeds(stack: Pat
 
 def test_a_feed_that_is_none_is_answered_with_the_nearest() -> None:
     assert "Did you mean refunds" in refused("generate", "payments", "--only", "refund")
+
+
+def test_lineage_events_go_to_ten_partitions_and_every_one_is_sent(stack: Path) -> None:
+    fresh_topic(lineage.TOPIC)
+    said("generate", "lineage", "--count", "200", "--rate", "0", "--dirt", "null_value=0.1")
+    records = read_back([lineage.TOPIC])
+    assert len(records) == 200 and topics()[lineage.TOPIC] == 10
+    assert sum(record.value is None for record in records) == 20
+    assert len({record.partition for record in records}) > 1, "nothing holds them together"

@@ -53,6 +53,14 @@ def test_under_the_shop_kills_of_postgres_and_a_run_lose_nothing_and_revive_noth
     assert result["rows"]["semantic.storefront_orders"] == result["rows"]["postgres.orders"] > 0
 
 
+def test_under_lineage_events_the_log_has_every_file_and_whose_rows_are_in_it() -> None:
+    result = chaos.run(kills=3, seed=7, only="raw.lineage_events", source="lineage")
+    wanted = dict.fromkeys(chaos.NONE, 0)
+    assert {name: result[name] for name in wanted} == wanted and result["has_settled"]
+    assert result["rows"]["raw.lineage_events"] == result["records"] == result["sent"] > 0
+    assert result["rows"]["write-ahead-commit-log of raw.lineage_events"] > 0
+
+
 def test_the_same_seed_is_the_same_plan() -> None:
     assert plan(20, 7, TABLES) == plan(20, 7, TABLES) != plan(20, 8, TABLES)
 

@@ -13,6 +13,7 @@ import pytest
 
 from lakehouse_assets import settings
 from lakehouse_assets.commands import dagster_api
+from lakehouse_assets.sources.lineage import truth as of_lineage
 from lakehouse_assets.sources.payments import TOPICS, truth
 from lakehouse_assets.sources.storefront import truth as of_shop
 from lakehouse_assets.sources.weather import truth as of_weather
@@ -22,7 +23,8 @@ from lakehouse_assets_tests.support import lake_in, last_line, said
 EVENTS = 400
 DEMO_S = 900  # a few minutes on an idle machine, far more beside other tests
 TABLES = {
-    *truth.KEYS, *of_webhooks.KEYS, *of_shop.KEYS, *of_weather.KEYS, "metadata.check_history",
+    *truth.KEYS, *of_webhooks.KEYS, *of_shop.KEYS, *of_weather.KEYS, *of_lineage.KEYS,
+    "metadata.check_history",
 }  # fmt: skip
 
 
@@ -60,7 +62,7 @@ def test_the_demo_ends_in_tables_equal_to_the_truth_and_leaves_what_ran_before(o
     assert told["seconds"] > 0
     assert sum(told["tables"][name] for name in truth.RAW.values()) == EVENTS
     assert set(told["equal"].values()) == {True}
-    topics = {f"kafka.{topic}" for topic in (*TOPICS, "shopify.orders", "weather")}
+    topics = {f"kafka.{topic}" for topic in (*TOPICS, *of_lineage.RAW, "shopify.orders", "weather")}
     shop = {f"postgres.{name}" for name in (*of_shop.CURRENT, "weather")}
     assert told["equal"].keys() >= topics | TABLES | shop
     assert told["tables"]["marts.customer_360"] > 0

@@ -52,15 +52,13 @@ def stack(module_lake: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def watcher() -> Iterator[Capture]:
-    """Not started yet."""
-    watcher = Capture()
+    watcher = Capture()  # not started yet
     yield watcher
     watcher.stop()
 
 
 def pid_of(service: Service) -> int:
-    pid = service.status().pid
-    assert pid is not None
+    assert (pid := service.status().pid) is not None
     return pid
 
 

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.lake import maintenance
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.lake.maintenance import maintain
+from lakehouse_assets.upkeep import maintenance
+from lakehouse_assets.upkeep.maintenance import maintain
 from lakehouse_assets_tests.lake.tables import EVENTS, LATEST, add, event, own_lake
 from lakehouse_assets_tests.support import stored
 
