@@ -13,6 +13,7 @@ from pathlib import Path
 from time import monotonic, sleep
 from typing import Any
 
+import psycopg
 import pytest
 from confluent_kafka.admin import AdminClient
 from pyiceberg.catalog.sql import SqlCatalog
@@ -113,6 +114,13 @@ def fresh_topic(name: str) -> None:
     while name in admin.list_topics(timeout=10).topics:
         assert monotonic() < deadline, f"{name} is still there"
         sleep(0.05)
+
+
+def emptied(postgres: str, database: str) -> None:
+    """A database of that name with nothing in it, on the server that all tests share."""
+    with psycopg.connect(postgres, autocommit=True) as admin:
+        admin.execute(f"drop database if exists {database} with (force)".encode())
+        admin.execute(f"create database {database}".encode())
 
 
 def same_rows(found: Iterable[Row], expected: Iterable[Row]) -> None:

@@ -17,7 +17,7 @@ LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
 MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 # Lines of code: not blank, not comment, not docstring.
 CODE_LINES = {"lake": 2_000, "topics": 440, "looks": 200, "orchestration": 900, "landing": 700,
-              "serving": 350, "pages": 1_000, "lineage": 900, "upkeep": 150}  # fmt: skip
+              "serving": 350, "pages": 1_050, "lineage": 900, "upkeep": 150}  # fmt: skip
 
 # Shared by the tables of a layer, none themselves.
 HELPERS = {"raw/change.py", "raw/spelled.py", "raw/webhook.py", "staging/clean.py",

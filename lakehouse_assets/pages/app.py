@@ -104,7 +104,8 @@ def _add_quality(app: FastAPI) -> None:
         async with opening:
             if not opened:
                 find = await asyncio.to_thread(_open_board)
-                opened.append(Shared(find, QUALITY_FRESH_S, QUALITY_PATIENCE_S))
+                bounds = (QUALITY_FRESH_S, QUALITY_PATIENCE_S, FIRST_PATIENCE_S)
+                opened.append(Shared(find, *bounds))
         return (await opened[0].seen()).value
 
     @app.get("/api/quality", summary="Every check of every table, now and over the last 30 days")

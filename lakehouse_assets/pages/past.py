@@ -1,8 +1,8 @@
 """The verdicts of the last 30 days, by check and day, from `metadata.check_history` and, for what
 that has not been told yet, from the tallies in the tables' heads.
 
-The history is a log: what is read of it once is kept. The first looks read it day by day, newest
-first, each for READ_S at most; later ones read only what was added.
+The history is a log: what is read of it once is kept. The first looks read a long one day by day,
+newest first, each for READ_S at most; later ones read only what was added.
 """
 
 import time
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 NAME = "metadata.check_history"
 DAYS = 30
+AT_ONCE = 300_000  # rows of a history that is so short that it is read in one go
 READ_S = 1.5  # of one look; a day that was begun is read to its end
 COLUMNS = ("table", "check", "verdict", "at", COMMIT)
 Place = tuple[str, str]  # table, check
@@ -86,6 +87,9 @@ class Past:
             self._made = epoch, head.stamp.commit
         for day in [d for d in self._days if d not in wanted]:
             del self._days[day]
+        if not self._days and head.rows <= AT_ONCE:
+            self._days = {day: {} for day in wanted}
+            _count(self._days, self._scan(head, f"at >= {_midnight(wanted[-1])}"))
         for day in [d for d in wanted if d not in self._days]:
             if time.monotonic() - begin > READ_S:
                 break

@@ -27,11 +27,15 @@ class Seen(Generic[T]):
 
 class Shared(Generic[T]):
     """At most one look at a time, none more often than every `fresh_s`. Whoever asks waits for a
-    look that is under way, but `patience_s` at most: then the one before it must do.
+    look that is under way, but `patience_s` at most: then the one before it must do. For the first
+    one, before which there is none, it may be `first_s`.
     """
 
-    def __init__(self, look: Callable[[], T], fresh_s: float, patience_s: float) -> None:
+    def __init__(
+        self, look: Callable[[], T], fresh_s: float, patience_s: float, first_s: float = 0
+    ) -> None:
         self._look, self._fresh_s, self._patience_s = look, fresh_s, patience_s
+        self._first_s = first_s or patience_s
         self._seen: Seen[T] | None = None
         self._task: asyncio.Task[Seen[T]] | None = None
 
@@ -41,7 +45,7 @@ class Shared(Generic[T]):
         task = self._task
         if task is None:
             task = self._task = asyncio.create_task(asyncio.to_thread(self._find))
-        await asyncio.wait({task}, timeout=self._patience_s)
+        await asyncio.wait({task}, timeout=self._patience_s if self._seen else self._first_s)
         if task.done():
             if self._task is task:
                 self._task = None

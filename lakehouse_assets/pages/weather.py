@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
-DATABASE, TABLE = "analytics", "weather"
+TABLE = "weather"
 MINUTES, CITIES = 180, 60  # of each city; of all
 STALE_S = 120  # without a write: data has stopped
 CONNECT_S, ANSWER_MS = 3, 4_000
@@ -45,6 +45,7 @@ where %(since)s::timestamp is null
 order by m.city, m.window_start
 """
 NO_SUCH = ("3D000", "42P01")  # SQLSTATE: no such database, no such table
+NOT_YET = ("does not exist", "authentication failed")  # said before a session, which has no code
 NOT_NOW = ("08", "53", "57")  # its classes: no connection, too many of them, shut down or too slow
 
 
@@ -84,16 +85,16 @@ def minutes(since: datetime | None = None) -> Minutes:
     """
     import psycopg
 
-    from lakehouse_assets.services.postgres import dsn
+    from lakehouse_assets.serving.database import pages_dsn
 
     options = f"-c statement_timeout={ANSWER_MS} -c default_transaction_read_only=on -c jit=off"
     try:
         with psycopg.connect(
-            dsn(DATABASE), autocommit=True, connect_timeout=CONNECT_S, options=options
+            pages_dsn(), autocommit=True, connect_timeout=CONNECT_S, options=options
         ) as connection:
             rows = connection.execute(NEWEST.encode(), {"since": _plain(since)}).fetchall()
     except psycopg.Error as error:
-        if error.sqlstate in NO_SUCH or f'database "{DATABASE}" does not exist' in str(error):
+        if error.sqlstate in NO_SUCH or any(said in str(error) for said in NOT_YET):
             return Minutes([], 0, NONE_YET)
         if error.sqlstate is None or error.sqlstate.startswith(NOT_NOW):
             raise Away(AWAY) from None

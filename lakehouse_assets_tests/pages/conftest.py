@@ -11,8 +11,9 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from lakehouse_assets.services.pages import Pages
 from lakehouse_assets.services.postgres import dsn
+from lakehouse_assets.serving.database import DATABASE, PAGES_PASSWORD, migrate_analytics
 from lakehouse_assets_tests.pages.minutes import TABLE
-from lakehouse_assets_tests.support import lake_in
+from lakehouse_assets_tests.support import emptied, lake_in
 
 PATIENCE_MS = 30_000  # on a busy machine; what is waited for takes two or three seconds
 WIDE = {"width": 1280, "height": 900}
@@ -20,14 +21,14 @@ WIDE = {"width": 1280, "height": 900}
 
 @pytest.fixture(scope="module")
 def database(postgres: str) -> Iterator[psycopg.Connection]:
-    """`analytics`, with no table `weather`."""
+    """`analytics` as its writer sees it; whoever shows it gets in with the same password."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAKEHOUSE_POSTGRES", postgres)
-        place = dsn("analytics")
-    with psycopg.connect(place, autocommit=True) as connection:
-        connection.execute("drop table if exists weather")
-        yield connection
-        connection.execute("drop table if exists weather")
+        patch.setenv(PAGES_PASSWORD, "of the tests")
+        emptied(postgres, DATABASE)
+        migrate_analytics()
+        with psycopg.connect(dsn(DATABASE), autocommit=True) as connection:
+            yield connection
 
 
 @pytest.fixture
@@ -39,7 +40,9 @@ def table(database: psycopg.Connection) -> psycopg.Connection:
 
 
 @pytest.fixture(scope="module")
-def served(postgres: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def served(
+    postgres: str, database: psycopg.Connection, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[str]:
     """The pages of a lake in which nothing else runs but Postgres."""
     folder = tmp_path_factory.mktemp("pages") / "a lake"
     with lake_in(folder), pytest.MonkeyPatch.context() as patch:

@@ -13,7 +13,8 @@ CREATE TABLE weather (
     record_count BIGINT,
     last_updated TIMESTAMP DEFAULT CURRENT_TIMESTAMP,
     PRIMARY KEY (city, window_start)
-)
+);
+grant select on weather to pages
 """
 MINUTE = timedelta(minutes=1)
 INSERT = """

@@ -24,6 +24,11 @@ def catalog(tmp_path: Path) -> "Catalog":  # type: ignore[misc]
         yield Catalog()
 
 
+@pytest.fixture(autouse=True)
+def no_haste(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(past, "READ_S", 1e9)
+
+
 def spelled(found: Past) -> str:
     """By day, oldest first: passes and failures."""
     days, is_whole = found.days(Catalog().heads())
@@ -68,6 +73,7 @@ def test_only_what_was_added_is_read_again(
         return scan(self, head, where)  # type: ignore[arg-type]
 
     monkeypatch.setattr(Past, "_scan", noted)
+    monkeypatch.setattr(past, "AT_ONCE", -1)
     found = Past(catalog)
     assert spelled(found) == "1/0 1/0" and len(read) == 30
     read.clear()
@@ -81,6 +87,7 @@ def test_a_long_history_is_read_over_several_looks_newest_day_first(
     catalog: Catalog, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lakes.remember(MART, RULE, "fp", now(), timedelta(days=20))
+    monkeypatch.setattr(past, "AT_ONCE", -1)
     monkeypatch.setattr(past, "READ_S", -1)
     found = Past(catalog)
     days, is_whole = found.days(catalog.heads())

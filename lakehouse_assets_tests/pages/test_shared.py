@@ -55,6 +55,14 @@ def test_of_a_first_look_that_takes_long_everybody_is_told() -> None:
     asyncio.run(ask())
 
 
+def test_the_first_look_may_be_given_longer_than_the_others() -> None:
+    async def ask() -> int:
+        shared = Shared(lambda: time.sleep(0.3) or 7, fresh_s=0, patience_s=0.01, first_s=5)
+        return (await shared.seen()).value
+
+    assert asyncio.run(ask()) == 7
+
+
 def test_a_look_that_fails_is_told_to_who_asked_and_tried_again() -> None:
     answers = iter([ValueError("away"), 7])
 

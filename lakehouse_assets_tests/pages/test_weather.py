@@ -104,7 +104,9 @@ def test_without_data_table_or_database_there_is_a_friendly_sentence(
     said = api.get("/api/weather").json()
     assert (said["cities"], said["data"], said["since"]) == ([], {}, None)
     assert "No weather yet" in said["note"] and "lakehouse up weather" in said["note"]
-    monkeypatch.setattr(weather, "DATABASE", "no_such_database")
+    monkeypatch.setenv("PAGES_PASSWORD", "which nobody set there")
+    assert "No weather yet" in weather.minutes().note
+    monkeypatch.setattr("lakehouse_assets.serving.database.DATABASE", "no_such_database")
     assert "No weather yet" in weather.minutes().note
 
 

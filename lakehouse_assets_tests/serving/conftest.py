@@ -2,18 +2,12 @@
 
 from collections.abc import Iterator
 
-import psycopg
 import pytest
 
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.serving.database import DATABASE, migrate_analytics
 from lakehouse_assets_tests.serving.sky import Sky
-
-
-def emptied(postgres: str) -> None:
-    with psycopg.connect(postgres, autocommit=True) as admin:
-        admin.execute(f"drop database if exists {DATABASE} with (force)".encode())
-        admin.execute(f"create database {DATABASE}".encode())
+from lakehouse_assets_tests.support import emptied
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +15,7 @@ def migrated(postgres: str, stack: object) -> Iterator[str]:
     """Where it is, with its newest schema."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAKEHOUSE_POSTGRES", postgres)
-        emptied(postgres)
+        emptied(postgres, DATABASE)
         migrate_analytics()
         yield postgres
 
@@ -30,7 +24,7 @@ def migrated(postgres: str, stack: object) -> Iterator[str]:
 def unmade(postgres: str, stack: object, monkeypatch: pytest.MonkeyPatch) -> None:
     """The database, without any table."""
     monkeypatch.setenv("LAKEHOUSE_POSTGRES", postgres)
-    emptied(postgres)
+    emptied(postgres, DATABASE)
 
 
 @pytest.fixture
