@@ -5,23 +5,17 @@
 again would not bring Kafka back.
 """
 
-import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
 import orjson
-import uvicorn
 from fastapi import FastAPI, Request, Response
-from starlette.exceptions import HTTPException
 
-from lakehouse_assets import settings
 from lakehouse_assets.sources.weather.bounds import COLDEST, HOTTEST, MAX_CITY
 from lakehouse_assets.sources.weather.door import Door
-from lakehouse_assets.sources.webhooks.app import BACKLOG, HOST, KEEP_ALIVE_S, STOP_S
+from lakehouse_assets.sources.web import answering, serve
 from lakehouse_assets.sources.webhooks.description import REFUSAL, TEXT
-from lakehouse_assets.sources.webhooks.protocol import BoundedProtocol
-from lakehouse_assets.sources.webhooks.refusal import Refused
 
 REASONS = {
     400: "No reading: a parameter is missing, given twice, too long or out of bounds.",
@@ -59,9 +53,7 @@ def create_app() -> FastAPI:
         title="Weather", version="1", lifespan=lifespan,
         description="Readings of thermometers; what is logged is in Kafka.",
     )  # fmt: skip
-    app.add_exception_handler(HTTPException, _unknown)
-    app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(Exception, _broken)
+    answering(app)
 
     @app.get("/log", responses=_answers(), openapi_extra={"parameters": PARAMETERS},
              response_class=Response, summary="Log a reading")  # fmt: skip
@@ -91,31 +83,8 @@ def _json(said: dict[str, Any]) -> Response:
     return Response(orjson.dumps(said), media_type="application/json")
 
 
-async def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refused)
-    return Response(error.body(), error.status, error.headers, media_type="application/json")
-
-
-async def _unknown(_: Request, error: Exception) -> Response:
-    """No such path, no such method."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    code = {404: "not_found", 405: "not_allowed"}.get(status, "refused")
-    return await _refused(_, Refused(status, code, "See /docs."))
-
-
-async def _broken(_: Request, error: Exception) -> Response:
-    """A mistake of ours; uvicorn writes the traceback to the log."""
-    return await _refused(_, Refused(500, "broken", "The log says why."))
-
-
 def main() -> None:
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    uvicorn.run(
-        create_app, factory=True, host=HOST, port=settings.port("weather"), loop="uvloop",
-        http=BoundedProtocol, ws="none", lifespan="on", access_log=False, log_level="error",
-        server_header=False, date_header=False, backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S, timeout_graceful_shutdown=STOP_S,
-    )  # fmt: skip
+    serve(create_app, "weather")
 
 
 if __name__ == "__main__":

@@ -5,26 +5,17 @@ is Prometheus's, `/health` says whether this process does its work: it stays wel
 away, since starting the door again would not bring it back.
 """
 
-import logging
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
-import uvicorn
 from fastapi import FastAPI, Request, Response
 from prometheus_client.exposition import CONTENT_TYPE_LATEST
-from starlette.exceptions import HTTPException
 
-from lakehouse_assets import settings
+from lakehouse_assets.sources.web import answering, serve
 from lakehouse_assets.sources.webhooks.description import ANSWERS, HEALTH, METRICS, described
 from lakehouse_assets.sources.webhooks.door import Door
-from lakehouse_assets.sources.webhooks.protocol import BoundedProtocol
-from lakehouse_assets.sources.webhooks.refusal import Refused
 from lakehouse_assets.sources.webhooks.vendors import VENDORS, Vendor
-
-HOST = "127.0.0.1"
-KEEP_ALIVE_S, STOP_S = 30, 8
-BACKLOG = 1_024  # connections that the system holds for us
 
 Handler = Callable[[Request], Awaitable[Response]]
 
@@ -43,8 +34,7 @@ def create_app() -> FastAPI:
         title="Webhooks", version="1", lifespan=lifespan,
         description="Shopify, Stripe and HubSpot send here; what they signed goes to Kafka.",
     )  # fmt: skip
-    app.add_exception_handler(HTTPException, _unknown)
-    app.add_exception_handler(Exception, _broken)
+    answering(app)
     for vendor in VENDORS:
         app.post(
             f"/webhooks/{vendor.name}", operation_id=vendor.name, response_class=Response,
@@ -74,37 +64,8 @@ def _add_looks(app: FastAPI, door: Door) -> None:
         return Response(door.metrics.text(), media_type=CONTENT_TYPE_LATEST)
 
 
-async def _unknown(_: Request, error: Exception) -> Response:
-    """No such path, no such method."""
-    status = error.status_code if isinstance(error, HTTPException) else 500
-    headers = error.headers if isinstance(error, HTTPException) else None
-    code, message = {
-        404: ("not_found", "There is no such path: see /docs."),
-        405: ("not_allowed", "Not with this method: see /docs."),
-    }.get(status, ("refused", "See /docs."))
-    return _told(Refused(status, code, message, headers))
-
-
-async def _broken(_: Request, error: Exception) -> Response:
-    """A mistake of ours; uvicorn writes the traceback to the log, and the vendor sends again."""
-    return _told(Refused(500, "broken", "The log says why."))
-
-
-def _told(refused: Refused) -> Response:
-    return Response(
-        refused.body(), refused.status, refused.headers, media_type="application/json"
-    )
-
-
 def main() -> None:
-    # What is wrong with a request is counted, not logged: a forger could fill the disk.
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-    uvicorn.run(
-        create_app, factory=True, host=HOST, port=settings.port("webhooks"), loop="uvloop",
-        http=BoundedProtocol, ws="none", lifespan="on", access_log=False, log_level="error",
-        server_header=False, date_header=False, backlog=BACKLOG,
-        timeout_keep_alive=KEEP_ALIVE_S, timeout_graceful_shutdown=STOP_S,
-    )  # fmt: skip
+    serve(create_app, "webhooks")
 
 
 if __name__ == "__main__":
