@@ -16,6 +16,7 @@ from lakehouse_assets.lake.advance import rebuild
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.services.weather import Weather
 from lakehouse_assets.serving.alike import look
+from lakehouse_assets.serving.database import DATABASE
 from lakehouse_assets.serving.weather import bring
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.sources.weather import TOPIC, TOPIC_CONFIG, truth
@@ -23,8 +24,7 @@ from lakehouse_assets.sources.weather.around import around
 from lakehouse_assets.sources.weather.client import log
 from lakehouse_assets.sources.weather.readings import readings
 from lakehouse_assets.topics.kafka import now
-from lakehouse_assets_tests.serving.conftest import emptied
-from lakehouse_assets_tests.support import fresh_topic
+from lakehouse_assets_tests.support import emptied, fresh_topic
 
 SAVED_QUERIES = settings.ROOT / SAVED / "weather"
 OURS = [t for t in tables().values() if t.group in ("weather", "metadata")]
@@ -33,7 +33,7 @@ OURS = [t for t in tables().values() if t.group in ("weather", "metadata")]
 @pytest.fixture
 def server(lake: Lake, postgres: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Weather]:
     monkeypatch.setenv("LAKEHOUSE_POSTGRES", postgres)
-    emptied(postgres)
+    emptied(postgres, DATABASE)
     fresh_topic(TOPIC)
     ensure_topic(TOPIC, config=TOPIC_CONFIG)
     server = Weather()
