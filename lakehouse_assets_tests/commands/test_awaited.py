@@ -8,7 +8,7 @@ from lakehouse_assets.commands.glance import glances
 from lakehouse_assets.definitions import tables
 from lakehouse_assets.lake.advance import advance
 from lakehouse_assets.lake.lake import Lake
-from lakehouse_assets.sources.payments import CHARGES, TOPICS, charges
+from lakehouse_assets.sources.payments import CHARGES, charges
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.topics.kafka import now
 from lakehouse_assets_tests.semantic.people import SHOP, STRIPE, known, tell
@@ -27,7 +27,7 @@ OF_CHARGES = {
 
 
 def test_a_table_whose_topic_is_missing_or_empty_is_not_waited_for(empty_lake: Path) -> None:
-    for topic in TOPICS:
+    for topic in {t.topic for t in tables().values() if t.topic}:
         fresh_topic(topic)
     ensure_topic(CHARGES)
     assert to_be_made(set()) == ALWAYS
