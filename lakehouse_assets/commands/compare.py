@@ -108,15 +108,16 @@ def against_shop() -> list[Compared]:
     ]  # fmt: skip
 
 
-def against_minutes() -> Compared:
-    """What pages are told of the weather beside the lake's table, once all was brought there."""
+def against_minutes(place: str) -> Compared:
+    """What pages are told of the weather at that place in PostgreSQL, beside the lake's table, once
+    all was brought there.
+    """
     import psycopg
 
-    from lakehouse_assets.serving.database import pages_dsn
     from lakehouse_assets.sources.weather.truth.averages import BY_MINUTE, KEYS
 
     columns = ("city", "window_start", "window_end", "avg_temperature", "record_count")
-    with psycopg.connect(pages_dsn()) as pages:
+    with psycopg.connect(place) as pages:
         there = pages.execute(f"select {', '.join(columns)} from weather".encode()).fetchall()
     utc = [[v.replace(tzinfo=timezone.utc) if isinstance(v, datetime) else v for v in row]
            for row in there]  # fmt: skip

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 EVENTS, SEED = 20_000, 7
 MIN_EVENTS = 100  # fewer leave no room for one of every kind of dirt
 A_REQUEST = 10  # events of payments to one webhook
-PATIENCE_S = 600  # for the sensors' runs; on an idle machine they need a tenth of it
+PATIENCE_S = 900  # for the sensors' runs; on an idle machine they need a tenth of it
 POLL_S = 0.5
 CHECKS_S = 300  # for the run that executes every check; an idle machine needs 15
 
@@ -114,6 +114,7 @@ def _judge(
     posted: "Counter[str]",
 ) -> "tuple[list[Compared], dict[str, str]]":  # fmt: skip
     from lakehouse_assets.commands import burst, compare, readback
+    from lakehouse_assets.serving.database import pages_dsn
     from lakehouse_assets.sources import lineage, payments
     from lakehouse_assets.sources.lineage import truth as of_lineage
     from lakehouse_assets.sources.payments import truth as of_payments
@@ -138,7 +139,7 @@ def _judge(
         found += compare.against_truth(of_shop, captured, status.update)
         found += compare.against_shop()
         found += compare.against_truth(of_weather, logged, status.update)
-        found.append(compare.against_minutes())
+        found.append(compare.against_minutes(pages_dsn()))
         status.update("executing every check")
         ended = dagster_api.finished(run, CHECKS_S)
     verdicts = dagster_api.verdicts(run)

@@ -80,6 +80,8 @@ def _framed(
     lake.compile(most > SMALL)
     count = 0
     for part in _parts(rows) if most > AT_ONCE else [rows]:
+        if most <= SMALL:  # of one task: each would give a block of its own
+            part = part.coalesce(1)
         for piece in _arrow(part.orderBy(*ORDER).select(encoded(files.table))):
             count += piece.num_rows
             into.writelines(blocks(piece.column(0), sync))

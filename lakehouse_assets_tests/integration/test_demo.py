@@ -21,7 +21,7 @@ from lakehouse_assets.sources.webhooks import truth as of_webhooks
 from lakehouse_assets_tests.support import lake_in, last_line, said
 
 EVENTS = 400
-DEMO_S = 900  # a few minutes on an idle machine, far more beside other tests
+DEMO_S = 1_500  # a few minutes on an idle machine, far more beside other tests
 TABLES = {
     *truth.KEYS, *of_webhooks.KEYS, *of_shop.KEYS, *of_weather.KEYS, *of_lineage.KEYS,
     "metadata.check_history",

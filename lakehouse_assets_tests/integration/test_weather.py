@@ -16,7 +16,7 @@ from lakehouse_assets.lake.advance import rebuild
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.services.weather import Weather
 from lakehouse_assets.serving.alike import look
-from lakehouse_assets.serving.database import DATABASE
+from lakehouse_assets.serving.database import DATABASE, pages_dsn
 from lakehouse_assets.serving.weather import bring
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.sources.weather import TOPIC, TOPIC_CONFIG, truth
@@ -48,7 +48,7 @@ def check(lake: Lake) -> None:
     found = against_truth(truth, read_back([TOPIC]))
     assert [(one.table, one.examples) for one in found if not one.is_equal] == []
     bring(lake.catalog)
-    there = against_minutes()
+    there = against_minutes(pages_dsn())
     assert there.is_equal and there.rows, there.examples
     assert look(lake.catalog).is_alike
 
