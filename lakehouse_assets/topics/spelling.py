@@ -31,7 +31,7 @@ def usual(text: str, parsed: str, fields: Fields) -> str:
     ways = []
     for space in SPACES:
         same = [
-            f"{text} = concat({', '.join(_pieces(parsed, fields, space, number))}, '}}')"
+            f"{text} = concat({', '.join(_pieces(parsed, fields, space, number))})"
             for number in (NUMBERS if re.search(FRACTIONS, kinds) else NUMBERS[1:2])
         ]
         begin = escaped(f'{{"{fields[0][0]}":{space}')
@@ -40,19 +40,32 @@ def usual(text: str, parsed: str, fields: Fields) -> str:
 
 
 def _pieces(parent: str, fields: Fields, space: str, number: str) -> list[str]:
-    pieces, before = [], "{"
-    for name, kind in fields:
-        named = escaped(f'{before}"{name}":{space}')
-        pieces += [f"'{named}'", _value(f"{parent}.`{name}`", kind, space, number)]
-        before = f",{space}"
-    return pieces
+    """What is to be put together. Each piece is copied, so quotes are parts of the names around a
+    text, of which there are two spellings, and not put around it first.
+    """
+    pieces, text = [], ""  # the last field, if it is a text
+    for place, (name, kind) in enumerate(fields):
+        field, last = f"{parent}.`{name}`", text
+        begin = escaped(f'{"," + space if place else "{"}"{name}":{space}')
+        text = field if kind in TEXTS else ""
+        pieces += [_name(begin, field=text, last=last), _value(field, kind, space, number)]
+    return [*pieces, f"if({text} is null, '}}', '\"}}')" if text else "'}'"]
+
+
+def _name(begin: str, field: str, last: str) -> str:
+    """A name, the quote that ends the text before it, and the one that begins its own."""
+    plain, quoted = (
+        f"if({field} is null, '{end}{begin}null', '{end}{begin}\"')" if field else f"'{end}{begin}'"
+        for end in ("", '"')
+    )
+    return f"if({last} is null, {plain}, {quoted})" if last else plain
 
 
 def _value(field: str, kind: str, space: str, number: str) -> str:
     if kind in TEXTS:
-        return f"if({field} is null, 'null', concat('\"', cast({field} as string), '\"'))"
+        return f"coalesce(cast({field} as string), '')"
     if kind.startswith("struct<"):
         inner = ", ".join(_pieces(field, members(kind), space, number))
-        return f"if({field} is null, 'null', concat({inner}, '}}'))"
+        return f"if({field} is null, 'null', concat({inner}))"
     said = number if re.match(FRACTIONS, kind) else NUMBERS[1]
     return f"coalesce({said.format(field)}, 'null')"
