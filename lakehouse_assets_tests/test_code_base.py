@@ -16,7 +16,7 @@ TESTS = settings.ROOT / "lakehouse_assets_tests"
 LAYERS = ("raw", "staging", "semantic", "analytics", "marts", "metadata")
 MAX_FUNCTION, MAX_FILE, MAX_LINE = 40, 250, 100  # lines, lines, characters
 # Lines of code: not blank, not comment, not docstring.
-CODE_LINES = {"lake": 2_000, "topics": 440, "looks": 200, "orchestration": 900, "landing": 700,
+CODE_LINES = {"lake": 2_000, "topics": 440, "looks": 250, "orchestration": 900, "landing": 700,
               "serving": 350, "pages": 1_050, "lineage": 900, "upkeep": 150}  # fmt: skip
 
 # Shared by the tables of a layer, none themselves.

@@ -9,7 +9,7 @@ from datetime import date, datetime, timezone
 from time import perf_counter
 from typing import Any
 
-from lakehouse_assets.lake import derive, ingest, scope, waypoint
+from lakehouse_assets.lake import derive, ingest, scope, versions, waypoint
 from lakehouse_assets.lake.catalog import MainMoved
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
@@ -158,6 +158,7 @@ def once(
     """One batch: made from the newest head, published, or made again when that head moved."""
     for _ in range(ATTEMPTS):
         head, lake.began = lake.catalog.head(table.name), perf_counter()
+        versions.checked.add(head.stamp.code)
         change = make(head)
         if change is None:
             return None

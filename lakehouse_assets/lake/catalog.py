@@ -14,7 +14,6 @@ from datetime import datetime, timezone
 from functools import cached_property
 from typing import Any
 
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.exceptions import CommitFailedException, NoSuchTableError, TableAlreadyExistsError
 from pyiceberg.table import Table as IcebergTable
 from pyiceberg.table.snapshots import Snapshot
@@ -26,6 +25,7 @@ from lakehouse_assets.lake import schema
 from lakehouse_assets.lake.branch import FAILED, RUN, owner_lives
 from lakehouse_assets.lake.contract import Table
 from lakehouse_assets.lake.head import Head, Hold, Stamp
+from lakehouse_assets.lake.remembering import Remembering
 
 STAMP = "lake"  # the snapshot property that makes a snapshot one of ours
 TALLY = "lake.tally"  # the table property with the newest batches' counts
@@ -50,16 +50,14 @@ class Catalog:
     """pyiceberg's view of the lake; opened once per process."""
 
     @cached_property
-    def iceberg(self) -> SqlCatalog:
+    def iceberg(self) -> Remembering:
         settings.home().mkdir(parents=True, exist_ok=True)
         uri = settings.catalog_uri()
         patience = f"{uri}{'&' if '?' in uri else '?'}timeout=30"  # seconds, for another's lock
         try:
-            return SqlCatalog(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
-        except OperationalError as error:  # another made the catalog's tables at the same time
-            if "already exists" not in str(error):
-                raise
-            return SqlCatalog(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
+            return Remembering(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
+        except OperationalError:  # another made the catalog's tables at the same time
+            return Remembering(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
 
     def load(self, name: str) -> IcebergTable:
         try:
@@ -176,9 +174,6 @@ class Catalog:
         if self.load(head.name).metadata.current_snapshot_id == ours:
             return ours
         raise MainMoved(f"{head.name}: busy, {COMMIT_ATTEMPTS} attempts to publish failed")
-
-    def has_branch(self, name: str, branch: str) -> bool:
-        return branch in self.load(name).metadata.refs
 
     def branch_snapshot(self, name: str, branch: str) -> Snapshot:
         table = self.load(name)

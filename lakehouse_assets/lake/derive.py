@@ -64,7 +64,7 @@ def whole(news: News, stamp: Stamp, epoch: int) -> Change:
     stamp = replace(stamp, epoch=epoch, at="", ranges=None, corrects=True)
     if epoch != head.stamp.epoch:
         made = versions.with_copies(contract, made)
-        return Change(made, "replace", stamp, seen=seen, carry=False)
+        return Change(made, "replace", stamp, seen=seen, carry=False, has_copies=True)
     changed = versions.differences(contract, made, news.lake.at(head))
     return Change(changed, "merge", stamp, seen=seen, carry=not contract.refuses)
 
@@ -100,7 +100,8 @@ def told(lake: Lake, table: LakeTable, rows: list[Told], stamp: Stamp) -> Change
     frame = lake.spark.createDataFrame([tuple(r[n] for n in columns) for r in rows], schema)
     if table.contract.layout.scope.kind == "log":
         return Change(frame, "append", stamp)
-    return Change(versions.with_copies(table.contract, frame), "replace", stamp, carry=False)
+    frame = versions.with_copies(table.contract, frame)
+    return Change(frame, "replace", stamp, carry=False, has_copies=True)
 
 
 def anew(lake: Lake, table: LakeTable, head: Head, hour: str) -> Change:

@@ -14,6 +14,7 @@ from lakehouse_assets.lake.schema import all_columns
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
 MODES = {True: "FALLBACK", False: "NO_CODEGEN"}
 
@@ -24,7 +25,7 @@ class Lake:
         self.run = run
         self.seconds: dict[str, float] = {}
         self.began = perf_counter()  # the batch that is being made
-        self._given = spark
+        self._given, self._types = spark, dict[str, "StructType"]()
         self._compiles = True  # as a session does
 
     @cached_property
@@ -64,7 +65,9 @@ class Lake:
     def empty(self, contract: type[Table]) -> "DataFrame":
         """No row, the contract's columns."""
         columns = ", ".join(f"`{n}` {c.type}" for n, c in all_columns(contract).items())
-        return self.spark.createDataFrame([], columns)
+        if columns not in self._types:  # which the server parses
+            self._types[columns] = self.spark.createDataFrame([], columns).schema
+        return self.spark.createDataFrame([], self._types[columns])
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

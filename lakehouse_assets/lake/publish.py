@@ -24,7 +24,9 @@ from lakehouse_assets.lineage import log
 from lakehouse_assets.lineage.log import CommitLog
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Observation
+    from pyspark.sql import Column, DataFrame
+
+    from lakehouse_assets.lake.watch import Watch
 
 PROPERTY = f"spark.sql.iceberg.snapshot-property.{STAMP}"
 
@@ -39,18 +41,19 @@ class Change:
     beside them.
 
     append: rows to add. merge: `_op` I, U or D, `_new` and `_old`, the failures before and
-    after. replace: the new content of `where` ("true" for the whole table). Merged and replacing
-    rows may bring `_copies`: how many rows share their key.
+    after. replace: the new content of `where` ("true" for the whole table). Merged rows
+    bring `_copies`: how many share their key; so do replacing ones if `has_copies`.
     """
 
     frame: "DataFrame"
     mode: str
     stamp: Stamp
     where: str = "true"
-    seen: "Observation | None" = None  # counts over what was read: `read`, and refusals by rule
+    seen: "Watch | None" = None  # counts over what was read: `read`, and refusals by rule
     carry: bool = True  # add to the tally of the same partition or table; else start a new one
     counted: dict[str, int] = field(default_factory=dict)  # counts made by a query of their own
     recount: "Callable[[], dict[str, int]] | None" = None  # what `seen` saw, by a query
+    has_copies: bool = False
 
 
 @dataclass(frozen=True)
@@ -125,7 +128,7 @@ def _write_or_yield(
     try:
         return _write(lake, contract, branch, change, number)
     except Exception as error:  # of any kind: Spark says it in many ways
-        if lake.catalog.has_branch(contract.name, branch):
+        if branch in lake.catalog.load(contract.name).metadata.refs:
             raise
         raise MainMoved(f"{contract.name}: a faster run dropped our branch") from error
 
@@ -164,10 +167,11 @@ def _write(
     lake: Lake, contract: type[Table], branch: str, change: Change, number: int
 ) -> dict[str, int]:
     """Write the rows and count them, and the rules over them, in one pass."""
-    from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    noted, target = Observation(), full_name(contract.name, branch)
+    from lakehouse_assets.lake.watch import Watch
+
+    noted, target = Watch(), full_name(contract.name, branch)
     filled = {COMMIT: change.stamp.commit}
     if number and CHECKPOINT in contract.columns:
         filled[CHECKPOINT] = number
@@ -176,9 +180,9 @@ def _write(
         failed = _difference(contract)
     else:
         failed = [] if contract.refuses else quality.broken(contract.all_rules())
-    if "_copies" in frame.columns:
+    if change.mode == "merge" or change.has_copies:
         failed = [*failed, F.expr("coalesce(max(_copies), 1)").alias("copies")]
-    frame = frame.observe(noted, *_counts(change), *failed)
+    frame = noted.over(frame, *_counts(change), *failed)
     lake.spark.conf.set(PROPERTY, json.dumps(asdict(change.stamp)))
     try:
         if change.mode == "merge":

@@ -5,7 +5,7 @@ within them.
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.head import Stamp
@@ -49,7 +49,8 @@ def fetched(
     hour = _hour(at) if at else "cast(null as string)"
     columns = [*[f"`{n}`" for n in names], f"{hour} as h", f"{mark} as m"]
     wanted = keys.selectExpr(*columns).distinct()
-    rows = wanted.limit(MAX_KEYS + 1).toArrow()
+    # As toArrow() does, which asks the server for the types before.
+    rows = cast(Any, wanted.limit(MAX_KEYS + 1))._to_table()[0]
     if rows.num_rows > MAX_KEYS:
         return None
     here = spark.createDataFrame(rows.select(list(names))) if rows.num_rows else keys.limit(0)

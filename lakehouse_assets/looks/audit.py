@@ -10,9 +10,10 @@ from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.news import News
-from lakehouse_assets.lake.quality import Examples, Verdict
+from lakehouse_assets.lake.quality import Verdict
 from lakehouse_assets.lake.scope import iso
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.looks.examples import Examples, breaking
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -45,7 +46,7 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
     repeated = keys.where("count > 1").count()
     found = [Verdict(r, int(counted[r.name]), counted["rows"], []) for r in rules]
     failing = [v.rule for v in found if not v.passed]
-    shown = quality.examples(judged, table.contract, failing)
+    shown = breaking(judged, table.contract, failing)
     return Report(counted["rows"], repeated, found, shown, head)
 
 
@@ -56,9 +57,9 @@ def examples(
     head, rules = lake.catalog.head(table.name), [v.rule for v in failing]
     lake.compile(News(lake, table, head).is_large)
     with lake.phase("examples"):
-        found = quality.examples(_judged(lake, table, head, hours, before), table.contract, rules)
+        found = breaking(_judged(lake, table, head, hours, before), table.contract, rules)
         if older := [v.rule for v in failing if not found[v.rule.name] and v.rows <= FEW]:
-            found |= quality.examples(_judged(lake, table, head, hours), table.contract, older)
+            found |= breaking(_judged(lake, table, head, hours), table.contract, older)
     return found
 
 

@@ -19,6 +19,7 @@ from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.news import News
 from lakehouse_assets.lake.table import LakeTable
+from lakehouse_assets.looks.examples import EXAMPLES, shown
 from lakehouse_assets.services.host import ServiceError
 from lakehouse_assets.topics import registry
 from lakehouse_assets.topics.avro import matched
@@ -29,7 +30,7 @@ from lakehouse_assets.topics.position import RecordsLost, position, topic_of
 LATE = timedelta(minutes=15)  # records that arrived so long ago and are unread are a standstill
 USUAL_HOURS, LEAST_HOURS = 24, 6  # whose mean an hour is compared with; fewer say nothing
 UNUSUAL = 4  # times more or less than that mean
-NAMES_SHOWN, EXAMPLES = 20, 5
+NAMES_SHOWN = 20
 COUNTED = ("count(*) as raw", "count_if(_error is not null) as `did not parse`")
 
 Finding = tuple[bool, dict[str, Any]]
@@ -140,7 +141,7 @@ def across(rule: Across) -> Look:
         passed = count <= quality.allowed(rule.threshold, rows)
         if not passed and News(lake, table, head).is_any:  # a run is between this and its parents
             return True, told | {"note": "not judged: the table has not read all of its parents"}
-        few = quality.shown(bad, table.contract, EXAMPLES) if count else []
+        few = shown(bad, table.contract, EXAMPLES) if count else []
         return passed, told | {"examples": few}
 
     return Look(rule.name, rule.doc, find, is_strict=not rule.threshold)

@@ -24,7 +24,7 @@ def test_a_table_and_its_first_commit_are_made_in_one_step(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-        patch.setattr(catalogs.SqlCatalog, "commit_table", killed)
+        patch.setattr(catalogs.Remembering, "commit_table", killed)
         lake.catalog.ensure(Events)
     assert not lake.catalog.exists("bare.events")
     add(lake, EVENTS, event(1, "a"))
@@ -35,7 +35,7 @@ def test_a_slow_first_run_does_not_start_a_table_over(
     lake: Lake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another run makes the table, and fills it, before this one's creation is committed."""
-    commit, raced = catalogs.SqlCatalog.commit_table, []
+    commit, raced = catalogs.Remembering.commit_table, []
 
     def late(catalog: Any, *args: Any, **options: Any) -> Any:
         if not raced:
@@ -43,7 +43,7 @@ def test_a_slow_first_run_does_not_start_a_table_over(
             add(lake, EVENTS, event(1, "a"))
         return commit(catalog, *args, **options)
 
-    monkeypatch.setattr(catalogs.SqlCatalog, "commit_table", late)
+    monkeypatch.setattr(catalogs.Remembering, "commit_table", late)
     Catalog().ensure(Events)
     assert lake.catalog.head("bare.events").stamp.commit == 1
 

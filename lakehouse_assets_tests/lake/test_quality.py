@@ -124,18 +124,6 @@ def test_a_verdict_allows_its_rate_of_failures_and_no_more() -> None:
     assert quality.Verdict(rule, 0, 0, []).passed
 
 
-def test_examples_are_at_most_five_a_rule_and_what_is_private_is_masked(spark_lake: Lake) -> None:
-    bad = [{"id": str(n), "email": "secret@x", "kind": "c"} for n in range(8)]
-    private = [r for r in Judged.all_rules() if r.name in ("email_known", "kind_known")]
-    shown = quality.examples(frame_of(spark_lake, {}, *bad), Judged, private)
-    assert {name: len(found) for name, found in shown.items()} == {
-        "kind_known": 5, "email_known": 5,
-    }  # fmt: skip
-    assert "secret" not in repr(shown)
-    assert all(r["email"] == quality.MASK and r["kind"] == "c" for r in shown["email_known"])
-    assert quality.examples(frame_of(spark_lake, {}), Judged, []) == {}
-
-
 def test_as_many_rules_as_bits_and_not_one_more(spark_lake: Lake) -> None:
     rules = tuple(Rule(f"r{n}", f"id != '{n}'") for n in range(quality.MAX_RULES))
     frame = frame_of(spark_lake, {"id": "0"}, {"id": str(quality.MAX_RULES - 1)})

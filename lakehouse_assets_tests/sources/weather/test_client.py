@@ -6,83 +6,34 @@ import time
 from collections import Counter
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 
 from lakehouse_assets import settings
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.services.weather import Weather
+from lakehouse_assets.sources.event import NotTakenError
 from lakehouse_assets.sources.produce import PACE_S
 from lakehouse_assets.sources.weather import TOPIC
-from lakehouse_assets.sources.weather.client import Client, LogError, log
+from lakehouse_assets.sources.weather.client import log
 from lakehouse_assets.sources.weather.readings import CITIES, Reading, readings
+from lakehouse_assets_tests.sources.answering import Answers, answering
 from lakehouse_assets_tests.support import lake_in
-
-ONE = Reading("Boston", "72.5", 0)
-
-
-class Answers(BaseHTTPRequestHandler):
-    """Answers in turn with what it is told to; the last answer stays."""
-
-    protocol_version = "HTTP/1.1"
-    answers: list[tuple[int, dict[str, str], str]]
-    asked: list[str]
-
-    def do_GET(self) -> None:
-        status, headers, said = 200, dict[str, str](), "{}"
-        if self.path.startswith("/log"):
-            self.asked.append(self.path)
-            status, headers, said = self.answers[0]
-            self.answers[:] = self.answers[1:] or self.answers
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(said))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(said.encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
 
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Iterator[type[Answers]]:
-    with lake_in(tmp_path):
-        class Mine(Answers):
-            answers = [(200, {}, "{}")]  # noqa: RUF012
-            asked = []  # noqa: RUF012
-
-        server = ThreadingHTTPServer(("127.0.0.1", settings.port("weather")), Mine)
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield Mine
-        server.shutdown()
-        server.server_close()
+    with lake_in(tmp_path), answering("weather") as server:
+        yield server
 
 
-def test_who_is_asked_to_come_again_does_so_when_it_is_asked(ours: type[Answers]) -> None:
-    ours.answers = [(503, {"Retry-After": "1"}, "{}"), (503, {}, "{}"), (200, {}, "{}")]
-    began = time.monotonic()
-    assert log([ONE]) == 1
-    assert 2 <= time.monotonic() - began < 10
-    assert ours.asked == ["/log?city=Boston&temperature=72.5"] * 3
-
-
-def test_what_is_refused_is_an_error_at_once_and_so_is_patience_at_its_end(
-    ours: type[Answers],
-) -> None:
+def test_a_reading_is_asked_for_as_the_server_wants_it(ours: type[Answers]) -> None:
+    assert log([Reading("New York & more", "72.5", 0)]) == 1
+    assert ours.asked == ["/log?city=New+York+%26+more&temperature=72.5"]
     ours.answers = [(400, {}, '{"error":"city_invalid","message":"too long"}')]
-    with pytest.raises(LogError, match=r"'Boston', '72\.5': was answered with 400 .* too long"):
-        log([ONE])
-    ours.answers = [(503, {}, '{"message":"Kafka is away"}')]
-    with Client(patience_s=1.5) as client, pytest.raises(LogError, match="503"):
-        client.log(ONE)
-
-
-def test_no_server_is_an_error_that_says_how_to_start_it(tmp_path: Path) -> None:
-    with lake_in(tmp_path), pytest.raises(LogError, match="lakehouse up weather"):
-        log([ONE])
+    with pytest.raises(NotTakenError, match=r"'Boston', '72\.5': was answered with 400 .* long"):
+        log([Reading("Boston", "72.5", 0)])
 
 
 def test_a_rate_spreads_the_readings_over_time(ours: type[Answers]) -> None:

@@ -6,9 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from datetime import timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Lock, Thread
 from time import perf_counter
 
 import pytest
@@ -17,58 +15,22 @@ from lakehouse_assets import settings
 from lakehouse_assets.commands.readback import ends, read_back
 from lakehouse_assets.services.kafka import Kafka
 from lakehouse_assets.services.webhooks import Webhooks, signing
+from lakehouse_assets.sources.event import NotTakenError
 from lakehouse_assets.sources.produce import PACE_S
 from lakehouse_assets.sources.webhooks import FIRST_DAY, Dirt, Request, requests
 from lakehouse_assets.sources.webhooks.delivered import records
-from lakehouse_assets.sources.webhooks.posting import LANES, PostError, _Lane, post
+from lakehouse_assets.sources.webhooks.posting import LANES, post
 from lakehouse_assets.sources.webhooks.vendors import TOPICS
+from lakehouse_assets_tests.sources.answering import Answers, answering
 from lakehouse_assets_tests.support import lake_in
 
 KEYS = {"shopify": b"one", "stripe": b"two", "hubspot": b"three"}
 
 
-class Answers(BaseHTTPRequestHandler):
-    """Answers in turn with what it is told to; the last answer stays."""
-
-    protocol_version = "HTTP/1.1"
-    answers: list[tuple[int, dict[str, str], str]]
-    taken: list[tuple[str, dict[str, str], bytes]]
-    lock = Lock()
-
-    def do_GET(self) -> None:
-        self._answer(200, {}, "{}")
-
-    def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        with self.lock:
-            answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
-            if answer[0] == 200:
-                self.taken.append((self.path, dict(self.headers), body))
-        self._answer(*answer)
-
-    def _answer(self, status: int, headers: dict[str, str], said: str) -> None:
-        self.send_response(status)
-        for name, value in {**headers, "Content-Length": str(len(said))}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(said.encode())
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
 @pytest.fixture
 def door(tmp_path: Path) -> Iterator[type[Answers]]:
-    with lake_in(tmp_path):
-        class Mine(Answers):
-            answers = [(200, {}, "{}")]  # noqa: RUF012
-            taken = []  # noqa: RUF012
-
-        server = ThreadingHTTPServer(("127.0.0.1", settings.port("webhooks")), Mine)
-        Thread(target=server.serve_forever, daemon=True).start()
-        yield Mine
-        server.shutdown()
-        server.server_close()
+    with lake_in(tmp_path), answering("webhooks") as server:
+        yield server
 
 
 def some(count: int = 60, **more: timedelta) -> list[Request]:
@@ -86,30 +48,11 @@ def test_every_request_is_sent_once_and_those_about_one_thing_in_order(door: typ
     assert {"X-Shopify-Hmac-Sha256", "Stripe-Signature", "X-HubSpot-Signature-v3"} <= names
 
 
-def test_who_is_asked_to_come_again_does_so_when_it_is_asked(door: type[Answers]) -> None:
-    door.answers = [(429, {"Retry-After": "1"}, "{}"), (503, {}, "{}"), (200, {}, "{}")]
-    began = perf_counter()
-    assert post(some(1), KEYS) == 1
-    assert 2 <= perf_counter() - began < 10
-
-
-@pytest.mark.parametrize("answer", [
-    (401, {}, '{"error":"signature_mismatch","message":"not that of this body"}'),
-    (503, {"Retry-After": "60"}, '{"error":"no_secret","message":"not that of this body"}'),
-])  # fmt: skip
-def test_what_no_patience_mends_is_an_error_at_once(
-    door: type[Answers], answer: tuple[int, dict[str, str], str]
-) -> None:
-    door.answers = [answer]
-    with pytest.raises(PostError, match=rf"with {answer[0]} by http.*not that of this body"):
+def test_the_first_that_is_refused_ends_it_and_what_waits_is_dropped(door: type[Answers]) -> None:
+    door.answers = [(401, {}, '{"error":"signature_mismatch","message":"not that of this body"}')]
+    with pytest.raises(NotTakenError, match=r", webhook .*with 401 by http.*not that of this body"):
         post(some(2_000), KEYS)
-
-
-def test_patience_has_an_end(door: type[Answers], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_Lane, "patience_s", 1.5)
-    door.answers = [(503, {}, '{"message":"Kafka is away"}')]
-    with pytest.raises(PostError, match="503"):
-        post(some(1), KEYS)
+    assert len(door.asked) < 2_000
 
 
 def test_a_rate_spreads_the_requests_over_time(door: type[Answers]) -> None:
@@ -117,11 +60,6 @@ def test_a_rate_spreads_the_requests_over_time(door: type[Answers]) -> None:
     began = perf_counter()
     post(made, KEYS, paced_from=FIRST_DAY)
     assert perf_counter() - began >= 1.0 - PACE_S
-
-
-def test_no_door_is_an_error_that_says_how_to_start_it(tmp_path: Path) -> None:
-    with lake_in(tmp_path), pytest.raises(PostError, match="lakehouse up webhooks"):
-        post(some(1), KEYS)
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,20 @@
+"""Counts of rows on their way, as Spark's Observation takes them."""
+
+import uuid
+from typing import Any
+
+from pyspark.sql import Column, DataFrame
+from pyspark.sql.connect import plan
+from pyspark.sql.connect.dataframe import DataFrame as Connected
+from pyspark.sql.connect.observation import Observation
+
+
+class Watch(Observation):
+    """`frame.observe` would ask the server whether the frame is a stream, which takes an analysis
+    of the whole plan.
+    """
+
+    def over(self, frame: DataFrame, *counts: Column) -> DataFrame:
+        asked: Any = frame
+        self._name, self._result = str(uuid.uuid4()), {}
+        return Connected(plan.CollectMetrics(asked._plan, self, list(counts)), asked._session)
