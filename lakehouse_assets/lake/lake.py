@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
     from pyspark.sql.types import StructType
 
+# Rows of a table that one task reads where queries are small: then joins and groups need no other
+# stage, of which most cost more than their rows.
+ONE_TASKS = 200_000
 MODES = {True: "FALLBACK", False: "NO_CODEGEN"}
 
 
@@ -55,6 +58,7 @@ class Lake:
         """The table as it was at that head, whatever happens to it meanwhile."""
         reader = self.spark.read.option("versionAsOf", str(head.snapshot_id))
         rows = reader.table(full_name(head.name))
+        rows = rows.coalesce(1) if not self._compiles and head.rows <= ONE_TASKS else rows
         if head.older_schema:  # a snapshot is read with its own schema: bring it up to today's
             return self.table(head.name).limit(0).unionByName(rows, allowMissingColumns=True)
         return rows
@@ -65,9 +69,8 @@ class Lake:
     def empty(self, contract: type[Table]) -> "DataFrame":
         """No row, the contract's columns."""
         columns = ", ".join(f"`{n}` {c.type}" for n, c in all_columns(contract).items())
-        if columns not in self._types:  # which the server parses
-            self._types[columns] = self.spark.createDataFrame([], columns).schema
-        return self.spark.createDataFrame([], self._types[columns])
+        types = self._types.get(columns) or self.spark.createDataFrame([], columns).schema
+        return self.spark.createDataFrame([], self._types.setdefault(columns, types))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

@@ -79,9 +79,9 @@ def _touched_keys(news: News) -> Touched | None:
         small = scope.fetched(news.lake.spark, keys, names, at, ALL) if news.is_small else None
         if small[2] if small else keys.where(ALL).limit(1).count():
             return None
-        keys, found = small[:2] if small else (keys, scope.spans_of(keys, at) if at else [])
+        found = small[1] if small else scope.spans_of(keys, at) if at else []
     are_few = small is not None or not news.is_small
-    keys = keys.select(*names).distinct()
+    keys = small[0] if small else keys.select(*names).distinct()
     return Touched(scope.merge([*spans, *found]), keys, by_news=True, are_few=are_few)
 
 

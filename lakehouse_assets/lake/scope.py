@@ -53,7 +53,8 @@ def fetched(
     rows = cast(Any, wanted.limit(MAX_KEYS + 1))._to_table()[0]
     if rows.num_rows > MAX_KEYS:
         return None
-    here = spark.createDataFrame(rows.select(list(names))) if rows.num_rows else keys.limit(0)
+    alone = rows.group_by(list(names)).aggregate([])  # a key may lie in several hours
+    here = spark.createDataFrame(alone) if rows.num_rows else keys.limit(0)
     return here, _hours(rows["h"].to_pylist()), any(rows["m"].to_pylist())
 
 

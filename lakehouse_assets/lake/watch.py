@@ -14,7 +14,6 @@ class Watch(Observation):
     of the whole plan.
     """
 
-    def over(self, frame: DataFrame, *counts: Column) -> DataFrame:
-        asked: Any = frame
+    def over(self, frame: Any, *counts: Column) -> DataFrame:
         self._name, self._result = str(uuid.uuid4()), {}
-        return Connected(plan.CollectMetrics(asked._plan, self, list(counts)), asked._session)
+        return Connected(plan.CollectMetrics(frame._plan, self, list(counts)), frame._session)
