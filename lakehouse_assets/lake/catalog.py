@@ -56,7 +56,9 @@ class Catalog:
         patience = f"{uri}{'&' if '?' in uri else '?'}timeout=30"  # seconds, for another's lock
         try:
             return Remembering(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
-        except OperationalError:  # another made the catalog's tables at the same time
+        except OperationalError as error:  # another made the catalog's tables at the same time
+            if "already exists" not in str(error):
+                raise
             return Remembering(settings.CATALOG, uri=patience, warehouse=settings.warehouse())
 
     def load(self, name: str) -> IcebergTable:

@@ -56,8 +56,7 @@ class Lake:
 
     def at(self, head: Head) -> "DataFrame":
         """The table as it was at that head, whatever happens to it meanwhile."""
-        reader = self.spark.read.option("versionAsOf", str(head.snapshot_id))
-        rows = reader.table(full_name(head.name))
+        rows = self.spark.read.option("versionAsOf", head.snapshot_id).table(full_name(head.name))
         rows = rows.coalesce(1) if not self._compiles and head.rows <= ONE_TASKS else rows
         if head.older_schema:  # a snapshot is read with its own schema: bring it up to today's
             return self.table(head.name).limit(0).unionByName(rows, allowMissingColumns=True)

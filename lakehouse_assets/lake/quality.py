@@ -70,7 +70,6 @@ class Verdict:
     rule: Rule
     failed: int
     rows: int
-    examples: list[dict[str, Any]]
 
     @property
     def share(self) -> float:
@@ -96,7 +95,7 @@ def allowed(threshold: float, rows: int) -> int:
 
 def verdicts(contract: type[Table], tally: dict[str, Any]) -> list[Verdict]:
     rows, failed = judged(contract, tally), tally["failed"]
-    return [Verdict(r, int(failed.get(r.name, 0)), rows, []) for r in contract.all_rules()]
+    return [Verdict(r, int(failed.get(r.name, 0)), rows) for r in contract.all_rules()]
 
 
 def judged(contract: type[Table], tally: dict[str, Any]) -> int:

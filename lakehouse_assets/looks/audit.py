@@ -37,14 +37,14 @@ def audit(lake: Lake, table: LakeTable, hours: list[datetime]) -> Report:
     try:
         head = lake.catalog.head(table.name)
     except NoTable:
-        return Report(0, 0, [Verdict(r, 0, 0, []) for r in rules])
+        return Report(0, 0, [Verdict(r, 0, 0) for r in rules])
     lake.compile(News(lake, table, head).is_large)
     judged = _judged(lake, table, head, hours)
     row = judged.agg(F.count(F.lit(1)).alias("rows"), *quality.broken(rules)).first()
     counted = row.asDict() if row else {"rows": 0}
     keys = _rows(lake, table, head, hours).groupBy(*table.contract.key()).count()
     repeated = keys.where("count > 1").count()
-    found = [Verdict(r, int(counted[r.name]), counted["rows"], []) for r in rules]
+    found = [Verdict(r, int(counted[r.name]), counted["rows"]) for r in rules]
     failing = [v.rule for v in found if not v.passed]
     shown = breaking(judged, table.contract, failing)
     return Report(counted["rows"], repeated, found, shown, head)

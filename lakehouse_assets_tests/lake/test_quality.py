@@ -119,9 +119,9 @@ def test_pandera_gives_the_same_verdicts_on_the_same_data(spark_lake: Lake, part
 
 def test_a_verdict_allows_its_rate_of_failures_and_no_more() -> None:
     rule = Rule("r", "true", threshold=0.05)
-    assert quality.Verdict(rule, 11, 100, []).passed
-    assert not quality.Verdict(rule, 12, 100, []).passed
-    assert quality.Verdict(rule, 0, 0, []).passed
+    assert quality.Verdict(rule, 11, 100).passed
+    assert not quality.Verdict(rule, 12, 100).passed
+    assert quality.Verdict(rule, 0, 0).passed
 
 
 def test_as_many_rules_as_bits_and_not_one_more(spark_lake: Lake) -> None:

@@ -32,7 +32,13 @@ def test_a_reading_is_asked_for_as_the_server_wants_it(ours: type[Answers]) -> N
     assert log([Reading("New York & more", "72.5", 0)]) == 1
     assert ours.asked == ["/log?city=New+York+%26+more&temperature=72.5"]
     ours.answers = [(400, {}, '{"error":"city_invalid","message":"too long"}')]
-    with pytest.raises(NotTakenError, match=r"'Boston', '72\.5': was answered with 400 .* long"):
+    told = r"'Boston', '72\.5': was answered with 400 .* too long"
+    with pytest.raises(NotTakenError, match=told):
+        log([Reading("Boston", "72.5", 0)])
+
+
+def test_no_server_is_an_error_that_says_how_to_start_it(tmp_path: Path) -> None:
+    with lake_in(tmp_path), pytest.raises(NotTakenError, match="lakehouse up weather"):
         log([Reading("Boston", "72.5", 0)])
 
 

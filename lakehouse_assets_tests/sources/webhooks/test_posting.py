@@ -62,6 +62,11 @@ def test_a_rate_spreads_the_requests_over_time(door: type[Answers]) -> None:
     assert perf_counter() - began >= 1.0 - PACE_S
 
 
+def test_no_door_is_an_error_that_says_how_to_start_it(tmp_path: Path) -> None:
+    with lake_in(tmp_path), pytest.raises(NotTakenError, match="lakehouse up webhooks"):
+        post(some(1), KEYS)
+
+
 @pytest.fixture(scope="module")
 def real_door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with lake_in(tmp_path_factory.mktemp("lake") / "a lake"):
