@@ -50,9 +50,11 @@ class Lake:
                 self._tune(self.spark)
 
     def _tune(self, spark: "SparkSession") -> None:
-        spark.conf.set("spark.sql.codegen.factoryMode", MODES[self._compiles])
-        for what in ("codegen.wholeStage", "adaptive.enabled"):
-            spark.conf.set(f"spark.sql.{what}", str(self._compiles).lower())
+        from lakehouse_assets.lake.spark import configure
+
+        mode = dict.fromkeys(("codegen.wholeStage", "adaptive.enabled"), str(self._compiles))
+        mode["codegen.factoryMode"] = MODES[self._compiles]
+        configure(spark, {f"spark.sql.{what}": value.upper() for what, value in mode.items()})
 
     def at(self, head: Head) -> "DataFrame":
         """The table as it was at that head, whatever happens to it meanwhile."""

@@ -6,7 +6,7 @@ server.
 """
 
 import os
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from lakehouse_assets import settings
 
@@ -51,9 +51,13 @@ def open_session() -> "SparkSession":
     Spark().start()  # one of somebody else's must at least answer
     settings.home().mkdir(parents=True, exist_ok=True)
     os.environ.update(settings.reaching_ourselves(os.environ))  # gRPC would ask a proxy
-    session = SparkSession.builder.remote(connect_url()).create()
+    session: Any = SparkSession.builder.remote(connect_url()).create()
     # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
     session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
-    for key, value in (SESSION | catalog_conf()).items():
-        session.conf.set(key, value)
+    configure(session, SESSION | catalog_conf())
     return cast("SparkSession", session)
+
+
+def configure(session: "SparkSession", conf: dict[str, str]) -> None:
+    """Settings of the session, all in one question, where `conf.set` asks once for each."""
+    cast(Any, session.conf)._set_all(configs=conf, silent=False)

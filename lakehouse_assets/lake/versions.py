@@ -46,9 +46,7 @@ def transformed(table: LakeTable, frames: "dict[str, DataFrame]") -> "DataFrame"
     return instead(table, frames)[0]
 
 
-def instead(
-    table: LakeTable, frames: "dict[str, DataFrame]"
-) -> "tuple[DataFrame, DataFrame]":
+def instead(table: LakeTable, frames: "dict[str, DataFrame]") -> "tuple[DataFrame, DataFrame]":
     """What the transform makes; and of a table of kind `own` the rows in whose place."""
     if table.transform is None:
         raise TypeError(f"{table.name} has no transform")
@@ -60,9 +58,7 @@ def instead(
     return made.select(*[f"`{c}`" for c in table.contract.columns]), old
 
 
-def made(
-    table: LakeTable, frames: "dict[str, DataFrame]"
-) -> "tuple[DataFrame, Watch | None]":
+def made(table: LakeTable, frames: "dict[str, DataFrame]") -> "tuple[DataFrame, Watch | None]":
     accepted, seen = accept(table, transformed(table, frames))
     newest = table.contract.layout.scope.kind == "newest"
     return (winners(table.contract, accepted) if newest else accepted), seen

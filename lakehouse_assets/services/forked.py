@@ -26,6 +26,7 @@ from dagster._config.config_schema import UserConfigSchema
 from dagster._core.events import EngineEventData
 from dagster._core.instance import InstanceRef
 from dagster._core.launcher.base import LaunchRunContext, RunLauncher
+from dagster._core.storage.runs.sqlite.sqlite_run_storage import SqliteRunStorage
 from dagster._grpc.types import ExecuteRunArgs
 from dagster._serdes import (
     ConfigurableClass,
@@ -153,7 +154,7 @@ def process_of(instance: dg.DagsterInstance, run: dg.DagsterRun) -> tuple[int, f
     Whose run it is: named by our launcher; by Dagster's own, which only starts local ones; or, as
     for a run begun by hand, known because storage in a file has one machine's runs only.
     """
-    local = "Sqlite" in type(instance.run_storage).__name__ or LOCAL in run.tags
+    local = isinstance(instance.run_storage, SqliteRunStorage) or LOCAL in run.tags
     events = instance.get_records_for_run(
         run.run_id, of_type=dg.DagsterEventType.ENGINE_EVENT, limit=10
     ).records

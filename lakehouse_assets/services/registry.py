@@ -28,7 +28,7 @@ OPTIONS = {
     "quarkus.http.host": HOST,
     "quarkus.management.host": HOST,
     "quarkus.http.access-log.enabled": "false",
-    "quarkus.log.category.\"io.apicurio\".level": "WARN",
+    'quarkus.log.category."io.apicurio".level': "WARN",
     "apicurio.storage.kind": "sql",
     "apicurio.storage.sql.kind": "h2",
     # Of twenty connections to a file most would idle.

@@ -29,6 +29,7 @@ def instance(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dg.Dag
     """Not named by the environment, as under `dagster dev`."""
     shutil.copyfile(settings.ROOT / "dagster.yaml", tmp_path / "dagster.yaml")
     monkeypatch.delenv("DAGSTER_HOME", raising=False)
+    monkeypatch.setenv("LAKEHOUSE_HOME", str(tmp_path))
     monkeypatch.setenv(MARKED_IN, str(tmp_path))
     with dg.DagsterInstance.from_config(str(tmp_path)) as instance:
         yield instance
@@ -91,7 +92,7 @@ def test_runs_are_forked_from_one_process_and_cancelled_by_any(
     second = launched(instance, long)
     known = process_of(instance, second)
     assert known and known[0] != told[0]
-    waited(lambda: instance.get_run_stats(second.run_id).start_time)
+    waited(lambda: instance.get_run_step_stats(second.run_id))  # before, it would have failed
     with dg.DagsterInstance.from_ref(instance.get_ref()) as webserver:  # which has launched nothing
         assert webserver.run_launcher.terminate(second.run_id)
         assert ended_as(instance, second) == Status.CANCELED
