@@ -1,7 +1,8 @@
 """A sensor-sized run, raw to marts, process start included, on a small lake and on a large one.
 
 Both lakes read the same topic: the large one's history was sent first and then deleted from Kafka,
-so that each round's new charges are the same for both, in turns, on one warm Spark server.
+so that each round's new charges are the same for both, in turns, on one warm Spark server. History
+arrived when it was made, a day of it at a time; what is new arrives now.
 """
 
 import os
@@ -27,11 +28,13 @@ from lakehouse_assets.sources.payments import CHARGES, TOPICS, Dirt, distinct_ch
 from lakehouse_assets.sources.produce import ensure_topic, produce
 from lakehouse_assets.topics.kafka import hour_of, now
 
-GROUP = "payments"
+GROUP, MART = "payments", "marts.payments_daily"
 BATCH = 500_000  # rows of history in one batch
 RUN_S = 900
 PACE = 50  # small runs of a soak that are looked at together
 HALF_AN_HOUR = timedelta(minutes=30)
+KEEPS_TIME = {"message.timestamp.type": "CreateTime"}  # the producer's
+DAY_MS, EVENING_MS = 86_400_000, 23 * 3_600_000
 A_CHARGE = 1.6  # events of all topics to one charge
 SMALL, LARGE, LONG = "small", "large", "long"
 
@@ -49,17 +52,21 @@ def run(
     soak_new: int = 100,
     soak_from: int = 100,
 ) -> dict[str, Any]:
-    """Time runs of `new` charges on a lake of `rows` over `days` and on one of `times` the rows.
+    """Time runs of `new` charges on a lake of `rows` over `days` and on one of `times` the rows:
+    until the day's payments show them, and to the end of the run, which brings up all that is made
+    of charges.
 
     `mixed`: events of all payment topics instead, dirt and all. The large lake has ten times the
     days at `times`=100 (its square root), so it has more days and bigger days. `soak`: go on to
     `soak_commits` commits of `soak_new` charges each on one lake, and time the same run at commit
     `soak_from` and at the last; takes hours. Ctrl-C ends it early, with the figures so far.
     """
-    with lab(Kafka(), Spark()) as place, environment(dict(dagster_env())):
+    begin = datetime.now(timezone.utc) - timedelta(round(days * times**0.5) + 1)
+    first = {"LAKEHOUSE_FIRST_HOUR": f"{begin:{settings.HOUR_FORMAT}}"}
+    with lab(Kafka(), Spark()) as place, environment(dagster_env() | first):
         Daemon().prepare()  # the instance only; the daemon is not started
         for topic in TOPICS if mixed else (CHARGES,):
-            ensure_topic(topic)
+            ensure_topic(topic, config=KEEPS_TIME)
         result = compare(place, new, rows, days, times, repeats, seed, mixed)
         if soak:
             result |= endure(place, new, soak_commits, soak_new, soak_from, repeats, seed)
@@ -75,14 +82,18 @@ def compare(
     fresh = _mixed(seed, rounds * new, rounds * HALF_AN_HOUR) if mixed else iter(())
     _fill(place, rows, days, times, large_days, seed, fresh, new if mixed else 0)
     seconds: dict[str, list[float]] = {SMALL: [], LARGE: []}
+    to_mart: dict[str, list[float]] = {SMALL: [], LARGE: []}
     for number in range(repeats + 1):
         produce(islice(fresh, new) if mixed else _charges(seed + 2 + number, new, HALF_AN_HOUR))
         for name in (SMALL, LARGE) if number % 2 else (LARGE, SMALL):
-            with place.lake(name, keep=True):
+            with place.lake(name, keep=True) as lake:
+                began = time.time()
                 took = _timed_run(_everything())
-            say(f"{name}: {took:.2f} s{'' if number else ' (warm-up)'}")
+                seen = lake.catalog.head(MART).published_ms / 1000 - began
+            say(f"{name}: {took:.2f} s, {seen:.2f} s to the mart{'' if number else ' (warm-up)'}")
             if number:
                 seconds[name].append(took)
+                to_mart[name].append(seen)
     small, large = median(seconds[SMALL]), median(seconds[LARGE])
     with place.lake(LARGE, keep=True) as lake:
         empty = _empty_tick(lake)
@@ -92,6 +103,8 @@ def compare(
         "small_s": round(small, 2),
         "large_s": round(large, 2),
         "ratio": round(large / small, 3),
+        "small_to_mart_s": round(median(to_mart[SMALL]), 2),
+        "large_to_mart_s": round(median(to_mart[LARGE]), 2),
         **empty,
         "new": new,
         "small_runs_s": [round(s, 2) for s in seconds[SMALL]],
@@ -208,9 +221,15 @@ def _history(place: Lab, name: str, events: Iterator[Event], rows: int) -> None:
     """Through Kafka and the real path, in few large batches, oldest first."""
     with doing(f"{name} lake: {rows:,} events"):
         for sent in range(0, rows, BATCH):
-            produce(islice(events, min(BATCH, rows - sent)))
+            produce(map(_arrived, islice(events, min(BATCH, rows - sent))))
             with place.lake(name, keep=True) as lake:
                 catch_up(lake, _source().tables)
+
+
+def _arrived(event: Event) -> Event:
+    """In the evening of its day; today's, now."""
+    evening = event.made_ms // DAY_MS * DAY_MS + EVENING_MS
+    return event._replace(at_ms=evening if evening < time.time() * 1000 else 0)
 
 
 def _partition(found: Look) -> str:
