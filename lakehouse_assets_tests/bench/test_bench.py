@@ -9,7 +9,7 @@ import psutil
 import pytest
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench import _feed, checks, features, freshness, ingest, payments, tick
+from lakehouse_assets.bench import _feed, _soak, checks, features, freshness, ingest, payments, tick
 from lakehouse_assets.bench._group import the_tables
 from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
 from lakehouse_assets.cli import main
@@ -138,12 +138,12 @@ def test_soak_is_a_flag(
 
 def test_an_interrupted_soak_tells_what_it_has() -> None:
     seconds = [1.0] * 100 + [2.0] * 100
-    assert tick._endured(seconds, {100: 8.0}, 1_000) == {
+    assert _soak.endured(seconds, {100: 8.0}, 1_000) == {
         "commits": 200, "first_s": 8.0, "last_s": None, "ratio": None,
         "pace_s": {"100": 1.0, "200": 2.0},
     }  # fmt: skip
-    assert tick._endured([], {}, 1_000)["pace_s"] == {}
-    assert tick._endured([1.0], {1: 8.0}, 1)["ratio"] == 1.0
+    assert _soak.endured([], {}, 1_000)["pace_s"] == {}
+    assert _soak.endured([1.0], {1: 8.0}, 1)["ratio"] == 1.0
 
 
 def test_a_lab_leaves_no_folder_no_process_and_no_setting_behind() -> None:
