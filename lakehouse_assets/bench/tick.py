@@ -37,7 +37,8 @@ from lakehouse_assets.topics.kafka import hour_of, now
 
 MART = "marts.payments_daily"
 BATCH = 500_000  # rows of history in one batch
-KEEPS_TIME = {"message.timestamp.type": "CreateTime"}  # the producer's
+# Timestamps are the producer's, and what is old by them stays.
+KEEPS_TIME = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
 SMALL, LARGE = "small", "large"
 
 
