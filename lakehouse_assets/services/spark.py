@@ -29,6 +29,9 @@ CONF = {
     "spark.sql.extensions": "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.shuffle.partitions": "4",
+    # Files as Hadoop's own local file system makes them, in this process: that starts a program for
+    # each, `chmod`, and a small batch makes ten.
+    "spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem",
     # Sorts and joins spill to disk beyond it. Of the default, 0.6, and what a run's plans and files
     # need beside, the old generation of a small heap overflows, and the server dies of it.
     "spark.memory.fraction": "0.4",

@@ -62,6 +62,25 @@ def test_two_sessions_of_one_server_see_their_own_lakes(process: object, tmp_pat
             assert spark.table(f"lake.raw.{name}").count() == 2
 
 
+def test_files_are_made_without_a_program_being_started_for_each(
+    process: psutil.Process, tmp_path: Path
+) -> None:
+    def of_programs() -> float:
+        told = process.cpu_times()
+        return float(told.children_user + told.children_system)
+
+    with session(connect_url()) as spark:
+        use_catalog(spark, tmp_path)
+        spark.sql("create namespace lake.raw")
+        spark.sql("create table lake.raw.many (id bigint) using iceberg")
+        before = of_programs()
+        for number in range(30):
+            spark.sql(f"insert into lake.raw.many values ({number})")
+        assert of_programs() == before
+    made = list((tmp_path / "warehouse").rglob("*.parquet"))
+    assert len(made) == 30 and {file.stat().st_mode & 0o777 for file in made} == {0o644}
+
+
 def test_a_wrong_token_is_refused(process: object) -> None:
     with (
         session(connect_url().replace(spark_token(), "guessed")) as stranger,
