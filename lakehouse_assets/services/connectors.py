@@ -30,7 +30,8 @@ from lakehouse_assets.services.registry import NATIVE, registry_url
 from lakehouse_assets.services.rest import Refused, ask
 
 KIND = ".template.json"
-STOPPING_S = 30
+STOPPING_S, STARTING_S = 30, 30
+RESETS = 3
 PAUSE_S = 0.2
 HOUR_MS = 3_600_000
 MEANT = {  # by what the registry's client throws without a word
@@ -125,8 +126,27 @@ def reset(name: str) -> None:
             f"{name} is left as it was: {there}. Let `lakehouse connectors delete {name}` go first,"
             " then drop the slot there, then register it anew."
         )
-    _forget(name)
-    ask(_place(name, "resume"), "PUT")
+    for _ in range(RESETS):
+        _forget(name)
+        ask(_place(name, "resume"), "PUT")
+        if not (health := _started(name)).is_failed:
+            return
+    raise ServiceError(
+        f"{name} forgot how far it was, and fails when it starts: {health.trouble}. "
+        f"`lakehouse logs connect` may say more; then `lakehouse connectors restart {name}`."
+    )
+
+
+def _started(name: str) -> Health:
+    """Once it runs or fails, or has taken long. A task that waited for a lost slot may live on for
+    a moment after its end was noted, and make the new slot just before the new task would.
+    """
+    deadline = time.monotonic() + STARTING_S
+    while True:
+        health = _health(name, ask(_place(name, "status")))
+        if health.is_running or health.is_failed or time.monotonic() > deadline:
+            return health
+        time.sleep(PAUSE_S)
 
 
 def delete(name: str) -> str:
