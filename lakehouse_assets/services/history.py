@@ -117,7 +117,9 @@ class Schedules(_Open, SqliteScheduleStorage):
 
 
 class SqliteHistory(DagsterSqliteStorage):
-    """`storage` in dagster.yaml: under DAGSTER_HOME, or the lake's own if there is none."""
+    """`storage` in dagster.yaml: under DAGSTER_HOME. Without one, as for `dagster dev`, apart from
+    what `lakehouse up` runs: two daemons on one history would quarrel.
+    """
 
     def __init__(self, base_dir: str, inst_data: ConfigurableClassData | None = None) -> None:
         # Not the parent's own, which would open it Dagster's way.
@@ -135,5 +137,5 @@ class SqliteHistory(DagsterSqliteStorage):
     def from_config_value(
         cls, inst_data: ConfigurableClassData | None, config_value: Mapping[str, Any]
     ) -> "SqliteHistory":
-        home = os.environ.get("DAGSTER_HOME") or str(settings.home() / "dagster")
+        home = os.environ.get("DAGSTER_HOME") or str(settings.home() / "dagster-dev")
         return cls.from_local(home, inst_data)

@@ -114,11 +114,11 @@ def test_a_deleted_run_takes_no_event_with_it(events: Events, tmp_path: Path) ->
     assert told(events, "other") == ["it"]
 
 
-def test_the_instance_lies_where_dagster_is_told_and_else_in_the_lake(
+def test_the_instance_lies_where_dagster_is_told_and_else_beside_the_lakes_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LAKEHOUSE_HOME", str(tmp_path / "lake"))
-    for home, place in ((str(tmp_path / "told"), "told"), ("", "lake/dagster")):
+    for home, place in ((str(tmp_path / "told"), "told"), ("", "lake/dagster-dev")):
         monkeypatch.setenv("DAGSTER_HOME", home)
         with instance_in(tmp_path) as instance:
             kinds = (instance.event_log_storage, instance.run_storage, instance.schedule_storage)
