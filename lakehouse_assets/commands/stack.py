@@ -21,7 +21,7 @@ NAMES = click.argument("names", nargs=-1, metavar="[NAME…]")
 # All that `wipe` deletes; never the whole folder, which may have been pointed at something else.
 DATA = (
     "catalog.db", "catalog.db-wal", "catalog.db-shm", "catalog.db-journal", "warehouse", "landing",
-    "commit_logs", "column_lineage",
+    "commit_logs", "column_lineage", "dagster-dev",
     "kafka", "spark", "dagster", "webhooks", "postgres", "registry", "connect", "capture", "shop",
     "weather", "pages", "generate-*", "logs", "first_hour", "secrets.env", "run",
 )  # fmt: skip
