@@ -7,7 +7,7 @@ arrived when it was made, a day of it at a time; what is new arrives now.
 
 import time
 from collections.abc import Iterator
-from datetime import datetime, timedelta, timezone
+from datetime import timedelta
 from itertools import islice
 from statistics import median
 from typing import Any
@@ -64,7 +64,7 @@ def run(
     `soak_commits` commits of `soak_new` charges each on one lake, and time the same run at commit
     `soak_from` and at the last; takes hours. Ctrl-C ends it early, with the figures so far.
     """
-    begin = datetime.now(timezone.utc) - timedelta(round(days * times**0.5) + 1)
+    begin = hour_of(now()) - timedelta(round(days * times**0.5) + 1)
     first = {"LAKEHOUSE_FIRST_HOUR": f"{begin:{settings.HOUR_FORMAT}}"}
     with lab(Kafka(), Spark()) as place, environment(dagster_env() | first):
         Daemon().prepare()  # the instance only; the daemon is not started
