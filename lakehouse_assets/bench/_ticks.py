@@ -15,7 +15,6 @@ from lakehouse_assets.sources.payments import Dirt, distinct_charges, payments
 GROUP = "payments"
 RUN_S = 900
 HALF_AN_HOUR = timedelta(minutes=30)
-DAY_MS, EVENING_MS = 86_400_000, 23 * 3_600_000
 A_CHARGE = 1.6  # events of all topics to one charge
 
 
@@ -28,12 +27,6 @@ def all_topics(seed: int, count: int, span: timedelta) -> Iterator[Event]:
     """Events of all topics, endless from the time span before now on, of which `count` fill it."""
     begin = datetime.now(timezone.utc) - span
     return payments(seed, None, begin, Dirt(oversized=0), interval=span / count * A_CHARGE)
-
-
-def arrived(event: Event) -> Event:
-    """In the evening of its day; today's, now."""
-    evening = event.made_ms // DAY_MS * DAY_MS + EVENING_MS
-    return event._replace(at_ms=evening if evening < time.time() * 1000 else 0)
 
 
 def everything() -> Look:

@@ -19,7 +19,6 @@ from lakehouse_assets.bench._soak import endure
 from lakehouse_assets.bench._ticks import (
     HALF_AN_HOUR,
     all_topics,
-    arrived,
     charges,
     everything,
     source,
@@ -39,6 +38,7 @@ MART = "marts.payments_daily"
 BATCH = 500_000  # rows of history in one batch
 # Timestamps are the producer's, and what is old by them stays.
 KEEPS_TIME = {"message.timestamp.type": "CreateTime", "retention.ms": "-1"}
+DAY_MS, EVENING_MS = 86_400_000, 23 * 3_600_000
 SMALL, LARGE = "small", "large"
 
 
@@ -64,26 +64,27 @@ def run(
     `soak_commits` commits of `soak_new` charges each on one lake, and time the same run at commit
     `soak_from` and at the last; takes hours. Ctrl-C ends it early, with the figures so far.
     """
-    begin = hour_of(now()) - timedelta(round(days * times**0.5) + 1)
+    large_days = round(days * times**0.5)
+    begin = hour_of(now()) - timedelta(large_days + 1)
     first = {"LAKEHOUSE_FIRST_HOUR": f"{begin:{settings.HOUR_FORMAT}}"}
     with lab(Kafka(), Spark()) as place, environment(dagster_env() | first):
         Daemon().prepare()  # the instance only; the daemon is not started
         for topic in TOPICS if mixed else (CHARGES,):
             ensure_topic(topic, config=KEEPS_TIME)
-        result = compare(place, new, rows, days, times, repeats, seed, mixed)
+        result = compare(place, new, rows, (days, large_days), times, repeats, seed, mixed)
         if soak:
             result |= endure(place, new, soak_commits, soak_new, soak_from, repeats, seed)
     return result
 
 
 def compare(
-    place: Lab, new: int, rows: int, days: int, times: int, repeats: int, seed: int, mixed: bool
-) -> dict[str, Any]:
-    """Fill both lakes, then time runs in turns."""
-    large_days = round(days * times**0.5)
+    place: Lab, new: int, rows: int, days: tuple[int, int], times: int, repeats: int, seed: int,
+    mixed: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """Fill both lakes, the small one of so many days and the large one, then time runs in turns."""
     rounds = repeats + 2
     fresh = all_topics(seed, rounds * new, rounds * HALF_AN_HOUR) if mixed else iter(())
-    _fill(place, rows, days, times, large_days, seed, fresh, new if mixed else 0)
+    _fill(place, rows, days, times, seed, fresh, new if mixed else 0)
     runs: dict[str, list[tuple[float, float]]] = {SMALL: [], LARGE: []}
     for number in range(repeats + 1):
         produce(islice(fresh, new) if mixed else charges(seed + 2 + number, new, HALF_AN_HOUR))
@@ -110,22 +111,22 @@ def compare(
         "small_runs_s": [round(took, 2) for took, _ in runs[SMALL]],
         "large_runs_s": [round(took, 2) for took, _ in runs[LARGE]],
         "large_rows": lake_rows,
-        "days": {SMALL: days, LARGE: large_days},
+        "days": dict(zip((SMALL, LARGE), days, strict=True)),
     }
 
 
 def _fill(
-    place: Lab, rows: int, days: int, times: int, large_days: int, seed: int,
-    fresh: Iterator[Event], first: int,
+    place: Lab, rows: int, days: tuple[int, int], times: int, seed: int, fresh: Iterator[Event],
+    first: int,
 ) -> None:  # fmt: skip
     """Both histories. `first`: so many fresh events tell, as if they were new, of customers whom
     both lakes know; they belong to the history, too.
     """
     make = all_topics if first else charges
-    _history(place, LARGE, make(seed, rows * times, timedelta(large_days)), rows * times)
+    _history(place, LARGE, make(seed, rows * times, timedelta(days[1])), rows * times)
     for topic in TOPICS if first else (CHARGES,):
         forget(topic)
-    _history(place, SMALL, make(seed + (not first), rows, timedelta(days)), rows)
+    _history(place, SMALL, make(seed + (not first), rows, timedelta(days[0])), rows)
     produce(islice(fresh, first))
     for name in (SMALL, LARGE):  # the large one takes the small one's too: it is on the topics
         with place.lake(name, keep=True) as lake:
@@ -136,9 +137,15 @@ def _history(place: Lab, name: str, events: Iterator[Event], rows: int) -> None:
     """Through Kafka and the real path, in few large batches, oldest first."""
     with doing(f"{name} lake: {rows:,} events"):
         for sent in range(0, rows, BATCH):
-            produce(map(arrived, islice(events, min(BATCH, rows - sent))))
+            produce(map(_arrived, islice(events, min(BATCH, rows - sent))))
             with place.lake(name, keep=True) as lake:
                 catch_up(lake, source().tables)
+
+
+def _arrived(event: Event) -> Event:
+    """In the evening of its day; today's, now."""
+    evening = event.made_ms // DAY_MS * DAY_MS + EVENING_MS
+    return event._replace(at_ms=evening if evening < time.time() * 1000 else 0)
 
 
 def _empty_tick(lake: Lake) -> dict[str, int]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 # Rows of a table that one task reads where queries are small: then joins and groups need no other
 # stage, of which most cost more than their rows.
 ONE_TASKS = 200_000
-MODES = {True: "FALLBACK", False: "NO_CODEGEN"}
 
 
 class Lake:
@@ -52,9 +51,12 @@ class Lake:
     def _tune(self, spark: "SparkSession") -> None:
         from lakehouse_assets.lake.spark import configure
 
-        mode = dict.fromkeys(("codegen.wholeStage", "adaptive.enabled"), str(self._compiles))
-        mode["codegen.factoryMode"] = MODES[self._compiles]
-        configure(spark, {f"spark.sql.{what}": value.upper() for what, value in mode.items()})
+        is_worth_it = str(self._compiles).lower()
+        configure(spark, {
+            "spark.sql.codegen.factoryMode": "FALLBACK" if self._compiles else "NO_CODEGEN",
+            "spark.sql.codegen.wholeStage": is_worth_it,
+            "spark.sql.adaptive.enabled": is_worth_it,
+        })  # fmt: skip
 
     def at(self, head: Head) -> "DataFrame":
         """The table as it was at that head, whatever happens to it meanwhile."""

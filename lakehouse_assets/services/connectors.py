@@ -8,6 +8,7 @@ import json
 import os
 import re
 import time
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -54,6 +55,10 @@ class Health:
     @property
     def is_failed(self) -> bool:
         return "FAILED" in (self.state, *self.tasks)
+
+    @property
+    def is_stopped(self) -> bool:
+        return self.state == "STOPPED" and not self.tasks
 
     @property
     def is_running(self) -> bool:
@@ -120,6 +125,9 @@ def restart(name: str, only_failed: bool = False) -> None:
 def reset(name: str) -> None:
     """Forget how far it was, so that it begins with a snapshot of its tables; refused where the
     slot is not ours to drop: what it kept would come again after the snapshot.
+
+    A task that waited for a lost slot may live on for a moment after its end was noted, and make
+    the new slot just before the new task would, which then fails: so it begins again.
     """
     if there := elsewhere(_configured(name)):
         raise ServiceError(
@@ -129,24 +137,13 @@ def reset(name: str) -> None:
     for _ in range(RESETS):
         _forget(name)
         ask(_place(name, "resume"), "PUT")
-        if not (health := _started(name)).is_failed:
+        health = _awaited(name, lambda health: health.is_running or health.is_failed, STARTING_S)
+        if not health.is_failed:
             return
     raise ServiceError(
         f"{name} forgot how far it was, and fails when it starts: {health.trouble}. "
         f"`lakehouse logs connect` may say more; then `lakehouse connectors restart {name}`."
     )
-
-
-def _started(name: str) -> Health:
-    """Once it runs or fails, or has taken long. A task that waited for a lost slot may live on for
-    a moment after its end was noted, and make the new slot just before the new task would.
-    """
-    deadline = time.monotonic() + STARTING_S
-    while True:
-        health = _health(name, ask(_place(name, "status")))
-        if health.is_running or health.is_failed or time.monotonic() > deadline:
-            return health
-        time.sleep(PAUSE_S)
 
 
 def delete(name: str) -> str:
@@ -165,14 +162,12 @@ def _forget(name: str) -> None:
     if has_slot:
         require_database(config)  # once the place is gone it would be too late to say so
     ask(_place(name, "stop"), "PUT")
-    deadline = time.monotonic() + STOPPING_S
-    while (health := _health(name, ask(_place(name, "status")))).tasks or health.state != "STOPPED":
-        if time.monotonic() > deadline:
-            raise ServiceError(
-                f"{name} is still {health.state} {STOPPING_S} s after it was asked to stop. "
-                "`lakehouse logs connect` may say why; then try again."
-            )
-        time.sleep(PAUSE_S)
+    health = _awaited(name, lambda health: health.is_stopped, STOPPING_S)
+    if not health.is_stopped:
+        raise ServiceError(
+            f"{name} is still {health.state} {STOPPING_S} s after it was asked to stop. "
+            "`lakehouse logs connect` may say why; then try again."
+        )
     ask(_place(name, "offsets"), "DELETE")
     if has_slot:
         drop_slot(config)
@@ -185,6 +180,16 @@ def _configured(name: str) -> Config:
 
 def _place(name: str, what: str = "") -> str:
     return f"{connect_url()}/connectors/{quote(name, safe='')}" + (f"/{what}" if what else "")
+
+
+def _awaited(name: str, is_so: Callable[[Health], bool], seconds: float) -> Health:
+    """As it is once that is so, or has not come to be so for long."""
+    deadline = time.monotonic() + seconds
+    while not is_so(health := _health(name, ask(_place(name, "status")))):
+        if time.monotonic() > deadline:
+            break
+        time.sleep(PAUSE_S)
+    return health
 
 
 def _health(name: str, told: dict[str, Any]) -> Health:
