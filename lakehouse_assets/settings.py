@@ -7,7 +7,8 @@ at import time, so a test or a bench points a process at a lake of its own by it
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -168,3 +169,22 @@ def first_hour() -> datetime:
         finally:
             mine.unlink()
     return parse_hour(file.read_text())
+
+
+@contextmanager
+def environment(changes: Mapping[str, str | None]) -> Iterator[None]:
+    """Other settings for a while; None removes a variable."""
+    before = {name: os.environ.get(name) for name in changes}
+    try:
+        _set(changes)
+        yield
+    finally:
+        _set(before)
+
+
+def _set(changes: Mapping[str, str | None]) -> None:
+    for name, value in changes.items():
+        if value is None:
+            os.environ.pop(name, None)
+        else:
+            os.environ[name] = value

@@ -1,12 +1,11 @@
 """What benches and chaos share: a lake that vanishes afterwards, and a meter of what work costs."""
 
-import os
 import random
 import shutil
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,7 +55,7 @@ class Lab:
             "LAKEHOUSE_CATALOG_URI": f"sqlite:///{folder / 'catalog.db'}",
             "LAKEHOUSE_WAREHOUSE": str(folder / "warehouse"),
         }
-        with environment(there):
+        with settings.environment(there):
             opened = Lake(run=f"bench {name}")
             try:
                 yield opened
@@ -79,7 +78,7 @@ def lab(*services: Service) -> Iterator[Lab]:
         "LAKEHOUSE_PORT_OFFSET": str(free_port_offset()),
     }
     place, names = Lab(folder, services), ", ".join(s.name for s in services)
-    with interruptible(), environment(dict.fromkeys(settings.POINTERS) | there):
+    with interruptible(), settings.environment(dict.fromkeys(settings.POINTERS) | there):
         try:
             began = time.monotonic()
             start_all(services)
@@ -113,25 +112,6 @@ def _claimed(ports: list[int]) -> bool:
                 return False
         _CLAIMS.append(claim.pop_all())
     return True
-
-
-@contextmanager
-def environment(changes: Mapping[str, str | None]) -> Iterator[None]:
-    """Other settings for a while; None removes a variable."""
-    before = {name: os.environ.get(name) for name in changes}
-    try:
-        _set(changes)
-        yield
-    finally:
-        _set(before)
-
-
-def _set(changes: Mapping[str, str | None]) -> None:
-    for name, value in changes.items():
-        if value is None:
-            os.environ.pop(name, None)
-        else:
-            os.environ[name] = value
 
 
 @dataclass(frozen=True)

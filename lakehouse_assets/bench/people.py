@@ -14,8 +14,9 @@ from typing import Any
 
 from pyiceberg.exceptions import NoSuchTableError
 
+from lakehouse_assets import settings
 from lakehouse_assets.bench._feed import Feed, waits
-from lakehouse_assets.bench._lab import doing, environment, lab, say
+from lakehouse_assets.bench._lab import doing, lab, say
 from lakehouse_assets.bench._vendors import SECRET
 from lakehouse_assets.bench.webhooks import records
 from lakehouse_assets.commands.compare import catalog
@@ -49,7 +50,7 @@ def run(
     come to speed.
     """
     there = {vendor.secret: SECRET for vendor in VENDORS}  # whatever is set outside
-    with lab(Kafka(), Spark()) as place, environment(there):
+    with lab(Kafka(), Spark()) as place, settings.environment(there):
         for topic in TOPICS:
             ensure_topic(topic)
         for service in (Webhooks(), CodeServer(), Daemon(), Webserver()):

@@ -14,7 +14,7 @@ from typing import Any
 
 from lakehouse_assets import settings
 from lakehouse_assets.bench._group import forget
-from lakehouse_assets.bench._lab import Lab, catch_up, doing, environment, lab, say
+from lakehouse_assets.bench._lab import Lab, catch_up, doing, lab, say
 from lakehouse_assets.bench._soak import endure
 from lakehouse_assets.bench._ticks import (
     HALF_AN_HOUR,
@@ -67,7 +67,7 @@ def run(
     large_days = round(days * times**0.5)
     begin = hour_of(now()) - timedelta(large_days + 1)
     first = {"LAKEHOUSE_FIRST_HOUR": f"{begin:{settings.HOUR_FORMAT}}"}
-    with lab(Kafka(), Spark()) as place, environment(dagster_env() | first):
+    with lab(Kafka(), Spark()) as place, settings.environment(dagster_env() | first):
         Daemon().prepare()  # the instance only; the daemon is not started
         for topic in TOPICS if mixed else (CHARGES,):
             ensure_topic(topic, config=KEEPS_TIME)

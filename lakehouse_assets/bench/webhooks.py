@@ -19,7 +19,7 @@ import psutil
 from confluent_kafka import Consumer, Message, TopicPartition
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench._lab import Lab, Meter, doing, environment, lab, say
+from lakehouse_assets.bench._lab import Lab, Meter, doing, lab, say
 from lakehouse_assets.bench._vendors import SECRET
 from lakehouse_assets.commands.readback import ends
 from lakehouse_assets.services.kafka import Kafka
@@ -41,7 +41,7 @@ def run(
     that address's rate is not limited here.
     """
     there = {v.secret: SECRET for v in VENDORS} | {"LAKEHOUSE_WEBHOOKS_PER_S": "1000000"}
-    with lab(Kafka()) as place, environment(there):
+    with lab(Kafka()) as place, settings.environment(there):
         door = Webhooks()
         place.services.append(door)
         for topic in TOPICS:

@@ -16,7 +16,8 @@ from typing import IO, Any
 
 import click
 
-from lakehouse_assets.bench._lab import Lab, environment, lab, say
+from lakehouse_assets import settings
+from lakehouse_assets.bench._lab import Lab, lab, say
 from lakehouse_assets.chaos._actor import GROUP, NEIGHBOUR, ONLY, chosen
 from lakehouse_assets.chaos._captured import Captured
 from lakehouse_assets.chaos._logged import Lineage
@@ -65,7 +66,7 @@ def run(
     chosen_source = SOURCES[source]()
     with (
         lab(*chosen_source.services()) as place,
-        environment({ONLY: only, GROUP: source}),
+        settings.environment({ONLY: only, GROUP: source}),
     ):
         result = measure(place, chosen_source, kills, seed)
     if why := complaints(result, kills):

@@ -17,7 +17,7 @@ from dagster._core.storage.asset_check_execution_record import AssetCheckExecuti
 from dagster._core.storage.event_log.sql_event_log import SqlEventLogStorage
 
 from lakehouse_assets.pages.known import Known
-from lakehouse_assets.services.dagster import dagster_home
+from lakehouse_assets.services.dagster import dagster_home, instance
 
 LOOKED_BACK = 60  # evaluations of a check that fails, for since when it does
 EXAMPLES = "examples"
@@ -106,10 +106,9 @@ class Evaluations:
 
     def _storage(self) -> Any:
         if self._instance is None:
-            home = dagster_home()
-            if not (home / "dagster.yaml").exists():
+            if not (dagster_home() / "dagster.yaml").exists():
                 return None
-            self._instance = dg.DagsterInstance.from_config(str(home))
+            self._instance = instance()
         return self._instance.event_log_storage
 
 

@@ -16,6 +16,7 @@ import sys
 import time
 from datetime import datetime, timezone
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import psutil
 
@@ -30,6 +31,9 @@ from lakehouse_assets.services.host import (
     locked,
 )
 from lakehouse_assets.services.service import MARK, Service
+
+if TYPE_CHECKING:
+    from dagster import DagsterInstance
 
 LOCATION = "lakehouse_assets"
 HEARTBEAT_S = 180  # the daemon writes one every 30 s; a busy machine may be late
@@ -53,6 +57,16 @@ def workspace() -> Path:
 def dagster_env() -> dict[str, str]:
     """What points any Dagster command at this lake's instance."""
     return {"DAGSTER_HOME": str(dagster_home()), "DAGSTER_DISABLE_TELEMETRY": "yes"}
+
+
+def instance() -> "DagsterInstance":
+    """For who looks at this lake's runs and checks from outside them, whatever DAGSTER_HOME is to
+    them: the history lies where that says.
+    """
+    from dagster import DagsterInstance
+
+    with settings.environment(dagster_env()):
+        return DagsterInstance.from_config(str(dagster_home()))
 
 
 class _DagsterService(Service):

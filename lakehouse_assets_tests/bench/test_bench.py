@@ -11,7 +11,7 @@ import pytest
 from lakehouse_assets import settings
 from lakehouse_assets.bench import _feed, _soak, checks, features, freshness, ingest, payments, tick
 from lakehouse_assets.bench._group import the_tables
-from lakehouse_assets.bench._lab import Lab, Meter, environment, lab
+from lakehouse_assets.bench._lab import Lab, Meter, lab
 from lakehouse_assets.cli import main
 from lakehouse_assets.services.host import ServiceError, alive
 from lakehouse_assets.services.kafka import Kafka
@@ -158,7 +158,8 @@ def test_a_lab_leaves_no_folder_no_process_and_no_setting_behind() -> None:
 
 
 def test_settings_of_somebody_elses_lake_do_not_reach_a_lab() -> None:
-    with environment({"LAKEHOUSE_KAFKA": "elsewhere:9092", "LAKEHOUSE_WAREHOUSE": "/elsewhere"}):
+    there = {"LAKEHOUSE_KAFKA": "elsewhere:9092", "LAKEHOUSE_WAREHOUSE": "/elsewhere"}
+    with settings.environment(there):
         with lab() as place:
             assert settings.kafka_bootstrap().startswith("127.0.0.1:")
             assert settings.warehouse() == str(place.folder / "warehouse")

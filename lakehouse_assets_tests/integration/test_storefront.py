@@ -13,7 +13,7 @@ import pytest
 from pyspark.sql import functions as F
 
 from lakehouse_assets import settings
-from lakehouse_assets.bench._lab import catch_up, environment
+from lakehouse_assets.bench._lab import catch_up
 from lakehouse_assets.bench._marts import DAILY, beside_database
 from lakehouse_assets.commands.compare import against_shop, against_truth
 from lakehouse_assets.commands.readback import read_back
@@ -118,7 +118,7 @@ def new_snapshot() -> None:
 def other_lake(folder: Path) -> Iterator[Lake]:
     there = {"LAKEHOUSE_CATALOG_URI": f"sqlite:///{folder / 'other.db'}",
              "LAKEHOUSE_WAREHOUSE": str(folder / "other")}  # fmt: skip
-    with environment(there):
+    with settings.environment(there):
         lake = Lake(run="at once")
         lake.compile(False)
         try:

@@ -17,7 +17,7 @@ from lakehouse_assets.lake import quality, schema
 from lakehouse_assets.lake.catalog import STAMP, TALLY, Catalog
 from lakehouse_assets.lake.contract import COMMIT, Table
 from lakehouse_assets.lake.head import Stamp
-from lakehouse_assets.services.dagster import dagster_home
+from lakehouse_assets.services.dagster import dagster_home, instance
 
 RAW, STAGED, MART = "raw.payment_charges", "staging.stg_payment_charges", "marts.payments_daily"
 EPOCH = 1
@@ -109,17 +109,12 @@ def set_aside(*reasons: str) -> None:
     publish(QUARANTINE, stored=rows)
 
 
-def instance() -> dg.DagsterInstance:
-    """This lake's, as `lakehouse up` makes it."""
-    dagster_home().mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(settings.ROOT / "dagster.yaml", dagster_home() / "dagster.yaml")
-    return dg.DagsterInstance.from_config(str(dagster_home()))
-
-
 def evaluated(
     name: str, check: str, passed: bool, told: dict[str, Any], is_warning: bool = False
 ) -> None:
     severity = dg.AssetCheckSeverity.WARN if is_warning else dg.AssetCheckSeverity.ERROR
+    dagster_home().mkdir(parents=True, exist_ok=True)  # as `lakehouse up` makes it
+    shutil.copyfile(settings.ROOT / "dagster.yaml", dagster_home() / "dagster.yaml")
     with instance() as dagster:
         dagster.report_runless_asset_event(
             dg.AssetCheckEvaluation(

@@ -1,5 +1,6 @@
 """Dagster's history over connections that stay open: nobody else sees a difference."""
 
+import os
 import shutil
 import signal
 import subprocess
@@ -15,7 +16,8 @@ from dagster._core.events.log import EventLogEntry
 from dagster._core.storage.event_log.sqlite.sqlite_event_log import SqliteEventLogStorage
 
 from lakehouse_assets import settings
-from lakehouse_assets.services import history
+from lakehouse_assets.services import dagster, history
+from lakehouse_assets.services.dagster import dagster_home
 from lakehouse_assets.services.history import OPEN, Events, Runs, Schedules
 
 PATIENCE_S = 20
@@ -114,6 +116,12 @@ def test_a_deleted_run_takes_no_event_with_it(events: Events, tmp_path: Path) ->
     assert told(events, "other") == ["it"]
 
 
+def place_of(instance: dg.DagsterInstance) -> Path:
+    events = instance.event_log_storage
+    assert isinstance(events, Events)
+    return Path(events.path_for_shard("run")).parent
+
+
 def test_the_instance_lies_where_dagster_is_told_and_else_beside_the_lakes_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -123,10 +131,20 @@ def test_the_instance_lies_where_dagster_is_told_and_else_beside_the_lakes_own(
         with instance_in(tmp_path) as instance:
             kinds = (instance.event_log_storage, instance.run_storage, instance.schedule_storage)
             assert [type(kind) for kind in kinds] == [Events, Runs, Schedules]
-            events = instance.event_log_storage
-            assert isinstance(events, Events)
-            runs = Path(events.path_for_shard("run")).parent
-            assert runs == tmp_path / place / "history/runs"
+            assert place_of(instance) == tmp_path / place / "history/runs"
+
+
+@pytest.mark.parametrize("home", ["", "/elsewhere"])
+def test_who_looks_at_the_lakes_own_finds_it_whatever_dagster_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, home: str
+) -> None:
+    monkeypatch.setenv("LAKEHOUSE_HOME", str(tmp_path))
+    monkeypatch.setenv("DAGSTER_HOME", home)
+    dagster_home().mkdir()
+    shutil.copyfile(settings.ROOT / "dagster.yaml", dagster_home() / "dagster.yaml")
+    with dagster.instance() as instance:
+        assert place_of(instance) == tmp_path / "dagster/history/runs"
+    assert os.environ["DAGSTER_HOME"] == home
 
 
 def test_a_run_and_its_checks_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
