@@ -86,7 +86,7 @@ class Connect(Service):
 
     def command(self) -> list[str]:
         main = "org.apache.kafka.connect.cli.ConnectDistributed"
-        told, options = str(self.folder / "worker.properties"), [f"-Xmx{HEAP}", "-XX:+UseSerialGC"]
+        told, options = str(self.folder / "worker.properties"), [f"-Xmx{HEAP}", *java.FRUGAL]
         return java.command("connect", main, told, options=options, folder=self.folder)
 
     def probe(self) -> bool:

@@ -9,6 +9,8 @@ from pathlib import Path
 from lakehouse_assets import settings
 from lakehouse_assets.services.host import ServiceError
 
+# For programs that mostly wait and copy: compiling their code to the last costs more than it saves.
+FRUGAL = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")
 LOCALE = {"LC_ALL": "C.UTF-8"}  # in which Java spells file names; some machines have none set
 
 

@@ -67,7 +67,7 @@ class Registry(Service):
             "apicurio.import.work-dir": str(self.folder / "scratch"),
             "apicurio.storage.snapshot.location": str(self.folder / "scratch"),
         }
-        options = [f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+        options = [f"-Xmx{HEAP}", *java.FRUGAL]
         options += [f"-D{key}={value}" for key, value in told.items()]
         main = "io.quarkus.runner.GeneratedMain"
         return java.command(jars.unpacked("registry"), main, options=options, folder=self.folder)
