@@ -125,20 +125,20 @@ def _components(stars: DataFrame) -> DataFrame:
     """Each linked record and the least number among those that it is linked to, however far."""
     there = stars.where("node != least").select("node", "least")
     edges = there.unionByName(there.selectExpr("least as node", "node as least"))
-    found, total = stars.groupBy("node").agg(F.min("least").alias("group")), -1
+    found = stars.groupBy("node").agg(F.min("least").alias("group"))
     for _ in range(MAX_ROUNDS):
         found = _step(_step(found, edges), edges).localCheckpoint()
-        (row,) = found.agg(F.sum("group").alias("total")).collect()
-        last, total = total, row["total"]
-        if total == last:
-            return found
+        if not found.where("group != had").limit(1).collect():  # the last step told nobody anything
+            return found.drop("had")
     raise ArithmeticError(f"an entity whose records are over {2 * MAX_ROUNDS} steps apart")
 
 
 def _step(found: DataFrame, edges: DataFrame) -> DataFrame:
-    """Everybody hears what their neighbours have found."""
+    """Everybody hears what their neighbours have found; `had`: what they had found themselves."""
     near = edges.join(found, "node", how="inner").select(F.col("least").alias("node"), "group")
-    return found.unionByName(near).groupBy("node").agg(F.min("group").alias("group"))
+    own = found.select("node", "group", F.col("group").alias("had"))
+    heard = own.unionByName(near, allowMissingColumns=True).groupBy("node")
+    return heard.agg(F.min("group").alias("group"), F.max("had").alias("had"))
 
 
 def _named(records: DataFrame, components: DataFrame) -> DataFrame:
