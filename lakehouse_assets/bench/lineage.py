@@ -16,6 +16,7 @@ from lakehouse_assets.bench import _shop
 from lakehouse_assets.bench._lab import Lab, Meter, catch_up, doing, lab, say
 from lakehouse_assets.commands.common import tables
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lineage.trace import Tracer
 from lakehouse_assets.sources import payments
 from lakehouse_assets.sources.event import Event
@@ -106,7 +107,7 @@ def of_marts(lake: Lake, wanted: int, seed: int) -> dict[str, Any]:
         if not lake.catalog.exists(name):
             continue
         chosen = tracer.read(table).orderBy(F.rand(seed)).limit(wanted)
-        traces = tracer.follow(table, chosen.toArrow().to_pylist())
+        traces = tracer.follow(table, fetched(chosen).to_pylist())
         good = sum(trace.is_traced for trace in traces)
         seconds = round(time.monotonic() - began, 2)
         marts[name] = {"rows": len(traces), "traced": good, "seconds": seconds}

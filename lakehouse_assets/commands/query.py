@@ -9,6 +9,7 @@ import click
 
 from lakehouse_assets import settings
 from lakehouse_assets.commands import common
+from lakehouse_assets.lake.spark import fetched
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -113,7 +114,7 @@ def ask(session: "SparkSession", text: str, limit: int) -> Any:
     frame = session.sql(bare if verb in LOOKS else f"select * from (\n{text}\n)")
     names = frame.columns
     numbered = frame.toDF(*[f"c{i}" for i in range(len(names))])  # a name may occur twice
-    return numbered.limit(limit + 1).toArrow().rename_columns(_distinct(names))
+    return fetched(numbered.limit(limit + 1)).rename_columns(_distinct(names))
 
 
 def _distinct(names: list[str]) -> list[str]:

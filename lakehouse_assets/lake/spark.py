@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, cast
 from lakehouse_assets import settings
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    import pyarrow as pa  # type: ignore[import-untyped]
+    from pyspark.sql import DataFrame, SparkSession
 
 SESSION = {
     "spark.sql.session.timeZone": "UTC",
@@ -61,3 +62,11 @@ def open_session() -> "SparkSession":
 def configure(session: "SparkSession", conf: dict[str, str]) -> None:
     """Settings of the session, all in one question, where `conf.set` asks once for each."""
     cast(Any, session.conf)._set_all(configs=conf, silent=False)
+
+
+def fetched(frame: "DataFrame") -> "pa.Table":
+    """Its rows. `toArrow` first asks for their types, for which the server analyses all of the plan
+    that it analyses again to make them.
+    """
+    table, _ = cast(Any, frame)._to_table()
+    return table

@@ -13,6 +13,7 @@ from lakehouse_assets.lake.catalog import NoTable, stamped
 from lakehouse_assets.lake.contract import COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.landing.files import Files, of_hour
 from lakehouse_assets.landing.hours import counts
@@ -83,10 +84,10 @@ def _compare(
     if left and left.standing.epoch == head.stamp.epoch:
         settled = max(settled, left.standing.commit)
     good = lake.at(head).where(of_hour(hour)).where("_error is null")
-    there = good.selectExpr(
+    there = fetched(good.selectExpr(
         "topic_generation as generation", "kafka_partition as partition",
         "kafka_offset as offset", f"{COMMIT} <= {settled} as settled",
-    ).toArrow()  # fmt: skip
+    ))  # fmt: skip
     try:
         held = _held(files, hour)
     except Exception as broken:  # of any kind: whatever a damaged file makes a reader say

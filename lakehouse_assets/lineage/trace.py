@@ -14,6 +14,7 @@ from lakehouse_assets.lake.catalog import NoTable, stamped
 from lakehouse_assets.lake.contract import CHECKPOINT, COMMIT
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.lineage.links import Link, NoLink, link
 
@@ -87,7 +88,7 @@ class Tracer:
 
     def trace(self, table: LakeTable, where: str, limit: int) -> list[Trace]:
         rows = self.read(table).where(where).limit(limit)
-        return self.follow(table, rows.toArrow().to_pylist())
+        return self.follow(table, fetched(rows).to_pylist())
 
     def follow(self, table: LakeTable, rows: list[Row]) -> list[Trace]:
         """The rows as `read` gives them, all of one table."""
@@ -156,7 +157,7 @@ class Tracer:
             "_place": F.row_number().over(each.orderBy(*parent.contract.key())),
         })  # fmt: skip
         found = placed.where(f"_place <= {self.followed}").orderBy("_of", "_place")
-        shown: list[Row] = found.toArrow().to_pylist()
+        shown: list[Row] = fetched(found).to_pylist()
         return shown
 
     def read(self, table: LakeTable) -> "DataFrame":

@@ -24,6 +24,7 @@ from lakehouse_assets.lake.contract import (
 )
 from lakehouse_assets.lake.lake import Lake
 from lakehouse_assets.lake.publish import Change, Published, publish
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lake.table import LakeTable, table_asset
 from lakehouse_assets_tests.support import rows
 
@@ -223,4 +224,4 @@ def result(table: LakeTable, **parents: DataFrame) -> list[Row]:
     made, _ = versions.made(table, parents)
     shown = [c for c in table.contract.columns if not c.startswith("_")]
     found = made.select(*[f"`{c}`" for c in shown]).orderBy(*table.contract.key())
-    return found.toArrow().to_pylist()
+    return fetched(found).to_pylist()  # type: ignore[no-any-return]

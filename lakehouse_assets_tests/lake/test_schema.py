@@ -17,6 +17,7 @@ from lakehouse_assets.lake.schema import (
     properties,
     split_fields,
 )
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets_tests.lake.tables import DAY, Latest, add
 from lakehouse_assets_tests.topics.records import Notes
@@ -143,7 +144,7 @@ def test_a_snapshot_from_before_is_read_with_todays_members(lake: Lake) -> None:
     assert head.older_schema
     found = lake.at(head)
     assert found.schema["x"] == lake.table("bare.latest").schema["x"]
-    assert [r["x"] for r in found.orderBy("id").toArrow().to_pylist()] == [
+    assert [r["x"] for r in fetched(found.orderBy("id")).to_pylist()] == [
         {"g": None, "a": 1, "b": {"h": None, "c": Decimal("1.50"), "d": "d"},
          "e": [{"i": None, "f": 2}]},
         None,

@@ -13,6 +13,7 @@ from lakehouse_assets.bench._lab import catch_up
 from lakehouse_assets.commands.common import tables
 from lakehouse_assets.commands.readback import read_back
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lineage.trace import Trace, Tracer
 from lakehouse_assets.sources.payments import TOPICS, Dirt, payments
 from lakehouse_assets.sources.produce import ensure_topic, produce
@@ -70,7 +71,7 @@ def test_every_row_of_a_mart_leads_to_the_records_it_was_made_of(
 
 def test_a_days_sum_is_the_sum_of_the_rows_to_which_it_leads(lake: Lake) -> None:
     tracer = Tracer(lake, followed=100)
-    rows = tracer.read(tables()[DAILY]).toArrow().to_pylist()
+    rows = fetched(tracer.read(tables()[DAILY])).to_pylist()
     for trace, row in zip(tracer.follow(tables()[DAILY], rows), rows, strict=True):
         (step,) = trace.steps
         assert step.rows == row["payments"] == len(step.traces)
@@ -84,7 +85,7 @@ def test_a_days_sum_is_the_sum_of_the_rows_to_which_it_leads(lake: Lake) -> None
 def test_a_staging_row_leads_to_its_record_and_says_who_made_it(lake: Lake) -> None:
     table = tables()["staging.stg_payment_charges"]
     tracer = Tracer(lake)
-    rows = tracer.read(table).limit(50).toArrow().to_pylist()
+    rows = fetched(tracer.read(table).limit(50)).to_pylist()
     for row, trace in zip(rows, tracer.follow(table, rows), strict=True):
         (step,) = trace.steps
         ((record,), place) = step.traces, row["_record"]

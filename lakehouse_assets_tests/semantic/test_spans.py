@@ -5,6 +5,7 @@ from itertools import groupby, pairwise
 from random import Random
 
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.semantic.spans import spliced
 from lakehouse_assets_tests.lake.tables import Row
 
@@ -17,7 +18,7 @@ Version = tuple[str, datetime, str]
 def history(lake: Lake, versions: list[Version]) -> list[Row]:
     frame = lake.spark.createDataFrame(versions, "id string, at timestamp, event_id string")
     found = spliced(frame, "id", at="at", tie="event_id").orderBy("id", "valid_from_at")
-    return found.toArrow().to_pylist()
+    return fetched(found).to_pylist()  # type: ignore[no-any-return]
 
 
 def test_any_order_of_many_versions_gives_one_history_without_gap_or_overlap(lake: Lake) -> None:

@@ -12,6 +12,7 @@ from lakehouse_assets.lake.advance import Outcome, advance
 from lakehouse_assets.lake.bases import KeyedTable, RawTable
 from lakehouse_assets.lake.contract import column
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import fetched
 from lakehouse_assets.lake.table import LakeTable, raw_table
 from lakehouse_assets.topics.kafka import HOUR, now
 from lakehouse_assets.topics.parse import parse
@@ -46,7 +47,7 @@ def parsed(
         "partition int, offset bigint, timestamp timestamp, key binary, value binary, "
         "topic_generation int, ingest_hour timestamp",
     )
-    found = parse(records, table).toArrow().to_pylist()
+    found = fetched(parse(records, table)).to_pylist()
     return sorted(found, key=lambda row: row["kafka_offset"])
 
 
