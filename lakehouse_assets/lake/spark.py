@@ -6,6 +6,7 @@ server.
 """
 
 import os
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from lakehouse_assets import settings
@@ -55,8 +56,18 @@ def open_session() -> "SparkSession":
     session: Any = SparkSession.builder.remote(connect_url()).create()
     # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
     session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
+    session.client.close = partial(_close, session.client)
     configure(session, SESSION | catalog_conf())
     return cast("SparkSession", session)
+
+
+def _close(client: Any) -> None:
+    """Its connection alone. PySpark's own `close` also ends the threads that all sessions share,
+    under a lock, in whatever thread collects a session as garbage. If that is one of those threads
+    as it starts, who starts it holds the lock, and both wait for ever.
+    """
+    client._channel.close()
+    client._closed = True
 
 
 def configure(session: "SparkSession", conf: dict[str, str]) -> None:

@@ -1,0 +1,42 @@
+"""Sessions on the shared server: one that ends, or is forgotten, disturbs no other."""
+
+import gc
+import weakref
+from pathlib import Path
+from threading import Thread
+from typing import Any, cast
+
+from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator
+
+from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import open_session
+
+PATIENCE_S = 20
+
+
+def test_a_session_that_is_collected_as_garbage_waits_for_no_other(empty_lake: Path) -> None:
+    kept = open_session()  # the first of all, which PySpark itself remembers
+    forgotten: list[Any] = [open_session()]
+    gone = weakref.ref(forgotten[0])
+
+    def forget() -> None:
+        forgotten.clear()
+        gc.collect()
+
+    with ExecutePlanResponseReattachableIterator._lock:  # as who begins to release an answer
+        thread = Thread(target=forget, daemon=True)
+        thread.start()
+        thread.join(PATIENCE_S)
+        assert not thread.is_alive() and gone() is None
+    kept.stop()
+
+
+def test_one_that_ends_leaves_the_others_what_they_share(lake: Lake) -> None:
+    spark = cast(Any, lake.spark)
+    assert spark.range(3).count() == 3
+    threads = ExecutePlanResponseReattachableIterator._release_thread_pool_instance
+    other: Any = open_session()
+    other.stop()
+    assert other.is_stopped and not spark.is_stopped
+    assert ExecutePlanResponseReattachableIterator._release_thread_pool_instance is threads
+    assert spark.range(4).count() == 4
