@@ -34,7 +34,7 @@ demo: setup ## start, produce a burst, build every table, run every check, print
 	@$(LAKEHOUSE) demo $(ARGS)
 
 test: setup ## run every test, against the real services
-	@$(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 up: setup ## live: services, generators, sensors and the Dagster UI
 	@$(LAKEHOUSE) up $(ARGS)

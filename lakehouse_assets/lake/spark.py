@@ -5,11 +5,10 @@ uses only what Spark Connect offers, so that `LAKEHOUSE_SPARK_REMOTE` may name a
 server.
 """
 
-import os
-from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from lakehouse_assets import settings
+from lakehouse_assets.services.spark import connect
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
@@ -44,30 +43,9 @@ def catalog_conf() -> dict[str, str]:
 
 
 def open_session() -> "SparkSession":
-    """A session of its own on the shared server, which is started if it is ours and not running."""
-    from pyspark.sql import SparkSession
-    from pyspark.sql.connect.client.retries import DefaultPolicy
-
-    from lakehouse_assets.services.spark import Spark, connect_url
-
-    Spark().start()  # one of somebody else's must at least answer
-    settings.home().mkdir(parents=True, exist_ok=True)
-    os.environ.update(settings.reaching_ourselves(os.environ))  # gRPC would ask a proxy
-    session: Any = SparkSession.builder.remote(connect_url()).create()
-    # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
-    session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
-    session.client.close = partial(_close, session.client)
+    session = connect()
     configure(session, SESSION | catalog_conf())
-    return cast("SparkSession", session)
-
-
-def _close(client: Any) -> None:
-    """Its connection alone. PySpark's own `close` also ends the threads that all sessions share,
-    under a lock, in whatever thread collects a session as garbage. If that is one of those threads
-    as it starts, who starts it holds the lock, and both wait for ever.
-    """
-    client._channel.close()
-    client._closed = True
+    return session
 
 
 def configure(session: "SparkSession", conf: dict[str, str]) -> None:

@@ -7,6 +7,8 @@ Java lacks. Whoever reaches its port needs the token. Catalogs belong to session
 import os
 import socket
 import sys
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from lakehouse_assets import settings
@@ -14,6 +16,9 @@ from lakehouse_assets.services import jars, java
 from lakehouse_assets.services.host import HOST, listening
 from lakehouse_assets.services.secrets import secret
 from lakehouse_assets.services.service import Service
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 TOKEN = "SPARK_CONNECT_AUTHENTICATE_TOKEN"
 
@@ -133,3 +138,27 @@ def connect_url() -> str:
     """For `SparkSession.builder.remote`. `localhost`, since a bare 127.0.0.1 would demand TLS."""
     port = settings.port("spark")
     return settings.spark_remote() or f"sc://localhost:{port}/;token={spark_token()}"
+
+
+def connect() -> "SparkSession":
+    """A session of its own on the server, which is started if it is ours and not running."""
+    from pyspark.sql import SparkSession
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    Spark().start()  # one of somebody else's must at least answer
+    settings.home().mkdir(parents=True, exist_ok=True)
+    os.environ.update(settings.reaching_ourselves(os.environ))  # gRPC would ask a proxy
+    session: Any = SparkSession.builder.remote(connect_url()).create()
+    # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
+    session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
+    session.client.close = partial(_close, session.client)
+    return cast("SparkSession", session)
+
+
+def _close(client: Any) -> None:
+    """Its connection alone. PySpark's own `close` also ends the threads that all sessions share,
+    under a lock, in whatever thread collects a session as garbage. If that is one of those threads
+    as it starts, who starts it holds the lock, and both wait for ever.
+    """
+    client._channel.close()
+    client._closed = True
