@@ -8,6 +8,7 @@ import os
 import socket
 import sys
 from functools import partial
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
@@ -152,6 +153,9 @@ def connect() -> "SparkSession":
     # PySpark's own policy waits ten minutes for a server that is gone; a run should fail instead.
     session.client.set_retry_policies([DefaultPolicy(max_retries=8, max_backoff=2_000)])
     session.client.close = partial(_close, session.client)
+    if "IPython" not in sys.modules and find_spec("IPython") is None:
+        # PySpark looks for it all along sys.path with every column that is named.
+        sys.modules["IPython"] = None  # type: ignore[assignment]
     return cast("SparkSession", session)
 
 

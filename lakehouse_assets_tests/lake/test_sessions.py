@@ -1,11 +1,14 @@
 """Sessions on the shared server: one that ends, or is forgotten, disturbs no other."""
 
 import gc
+import sys
 import weakref
 from pathlib import Path
 from threading import Thread
 from typing import Any, cast
 
+import pytest
+from pyspark.sql import functions as F
 from pyspark.sql.connect.client.reattach import ExecutePlanResponseReattachableIterator
 
 from lakehouse_assets.lake.lake import Lake
@@ -40,3 +43,21 @@ def test_one_that_ends_leaves_the_others_what_they_share(lake: Lake) -> None:
     assert other.is_stopped and not spark.is_stopped
     assert ExecutePlanResponseReattachableIterator._release_thread_pool_instance is threads
     assert spark.range(4).count() == 4
+
+
+class Asked:
+    """Of an importer: which modules it was asked for."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+
+    def find_spec(self, name: str, *_: object) -> None:
+        self.names.append(name)
+
+
+def test_naming_a_column_looks_for_no_module(lake: Lake, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert lake.spark.range(1).select(F.col("id")).count() == 1  # whatever is imported once
+    asked = Asked()
+    monkeypatch.setattr(sys, "meta_path", [asked, *sys.meta_path])
+    F.col("id").isNull()
+    assert asked.names == []
