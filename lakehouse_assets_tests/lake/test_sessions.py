@@ -26,6 +26,7 @@ def test_a_session_that_is_collected_as_garbage_waits_for_no_other(empty_lake: P
         forgotten.clear()
         gc.collect()
 
+    gc.collect()  # others' sessions, which may be PySpark's own
     with ExecutePlanResponseReattachableIterator._lock:  # as who begins to release an answer
         thread = Thread(target=forget, daemon=True)
         thread.start()
