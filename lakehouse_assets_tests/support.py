@@ -18,18 +18,17 @@ import pytest
 from confluent_kafka.admin import AdminClient
 from pyiceberg.catalog.sql import SqlCatalog
 from pyspark.sql import DataFrame, SparkSession
-from pyspark.sql.types import StructType
 
 from lakehouse_assets import settings
 from lakehouse_assets.bench._lab import free_port_offset
 from lakehouse_assets.lake import quality
 from lakehouse_assets.lake.contract import COMMIT, Table
 from lakehouse_assets.lake.lake import Lake
+from lakehouse_assets.lake.spark import struct
 from lakehouse_assets.lake.table import LakeTable
 from lakehouse_assets.looks import standing
 
 Row = dict[str, Any]
-_STRUCTS: dict[str, StructType] = {}
 
 
 @contextmanager
@@ -77,15 +76,8 @@ def rows(spark: SparkSession, contract: type[Table], *given: Row) -> DataFrame:
     types = {n: c.type for n, c in contract.columns.items()} | {COMMIT: "bigint"}
     unknown = {n for row in given for n in row} - set(types)
     assert not unknown, f"{contract.name} has no column {sorted(unknown)}"
-    schema = _struct(spark, ", ".join(f"`{n}` {t}" for n, t in types.items()))
+    schema = struct(spark, ", ".join(f"`{n}` {t}" for n, t in types.items()))
     return spark.createDataFrame([tuple(row.get(n) for n in types) for row in given], schema)
-
-
-def _struct(spark: SparkSession, columns: str) -> StructType:
-    """Spark is asked once what the words mean."""
-    if columns not in _STRUCTS:
-        _STRUCTS[columns] = spark.createDataFrame([], columns).schema
-    return _STRUCTS[columns]
 
 
 def broken_rules(lake: Lake, contract: type[Table], *given: Row) -> list[str]:

@@ -11,10 +11,10 @@ from lakehouse_assets.lake.catalog import Catalog
 from lakehouse_assets.lake.contract import Table
 from lakehouse_assets.lake.head import Head
 from lakehouse_assets.lake.schema import all_columns
+from lakehouse_assets.lake.spark import configure, open_session, struct
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-    from pyspark.sql.types import StructType
 
 # Rows of a table that one task reads where queries are small: then joins and groups need no other
 # stage, of which most cost more than their rows.
@@ -27,13 +27,11 @@ class Lake:
         self.run = run
         self.seconds: dict[str, float] = {}
         self.began = perf_counter()  # the batch that is being made
-        self._given, self._types = spark, dict[str, "StructType"]()
+        self._given = spark
         self._compiles = True  # as a session does
 
     @cached_property
     def spark(self) -> "SparkSession":
-        from lakehouse_assets.lake.spark import open_session
-
         with self.phase("open spark"):
             spark = self._given or open_session()
             self._tune(spark)
@@ -49,8 +47,6 @@ class Lake:
                 self._tune(self.spark)
 
     def _tune(self, spark: "SparkSession") -> None:
-        from lakehouse_assets.lake.spark import configure
-
         is_worth_it = str(self._compiles).lower()
         configure(spark, {
             "spark.sql.codegen.factoryMode": "FALLBACK" if self._compiles else "NO_CODEGEN",
@@ -72,8 +68,7 @@ class Lake:
     def empty(self, contract: type[Table]) -> "DataFrame":
         """No row, the contract's columns."""
         columns = ", ".join(f"`{n}` {c.type}" for n, c in all_columns(contract).items())
-        types = self._types.get(columns) or self.spark.createDataFrame([], columns).schema
-        return self.spark.createDataFrame([], self._types.setdefault(columns, types))
+        return self.spark.createDataFrame([], struct(self.spark, columns))
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:

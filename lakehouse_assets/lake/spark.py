@@ -8,12 +8,13 @@ server.
 from typing import TYPE_CHECKING, Any, cast
 
 from lakehouse_assets import settings
-from lakehouse_assets.services.spark import connect
 
 if TYPE_CHECKING:
     import pyarrow as pa  # type: ignore[import-untyped]
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.types import StructType
 
+_STRUCTS: "dict[str, StructType]" = {}
 SESSION = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.ansi.enabled": "true",
@@ -43,6 +44,8 @@ def catalog_conf() -> dict[str, str]:
 
 
 def open_session() -> "SparkSession":
+    from lakehouse_assets.services.spark import connect
+
     session = connect()
     configure(session, SESSION | catalog_conf())
     return session
@@ -51,6 +54,12 @@ def open_session() -> "SparkSession":
 def configure(session: "SparkSession", conf: dict[str, str]) -> None:
     """Settings of the session, all in one question, where `conf.set` asks once for each."""
     cast(Any, session.conf)._set_all(configs=conf, silent=False)
+
+
+def struct(session: "SparkSession", columns: str) -> "StructType":
+    """What `name type, name type` means; the server is asked once."""
+    known = _STRUCTS.get(columns) or session.createDataFrame([], columns).schema
+    return _STRUCTS.setdefault(columns, known)
 
 
 def fetched(frame: "DataFrame") -> "pa.Table":

@@ -49,19 +49,7 @@ def use_catalog(spark: SparkSession, folder: Path) -> None:
     spark.conf.set(f"{lake}.warehouse", str(folder / "warehouse"))
 
 
-def test_two_sessions_of_one_server_see_their_own_lakes(process: object, tmp_path: Path) -> None:
-    for name in ("one", "two"):
-        (tmp_path / name).mkdir()
-        with session(connect_url()) as spark:
-            use_catalog(spark, tmp_path / name)
-            spark.sql("create namespace lake.raw")
-            spark.sql(f"create table lake.raw.{name} (id bigint) using iceberg")
-            spark.sql(f"insert into lake.raw.{name} values (1), (2)")
-            tables = spark.sql("show tables in lake.raw").collect()
-            assert [row.tableName for row in tables] == [name]
-            assert spark.table(f"lake.raw.{name}").count() == 2
-
-
+# The first of all, since Spark starts a program for each session that has ended, in its own time.
 def test_files_are_made_without_a_program_being_started_for_each(
     process: psutil.Process, tmp_path: Path
 ) -> None:
@@ -73,13 +61,25 @@ def test_files_are_made_without_a_program_being_started_for_each(
         use_catalog(spark, tmp_path)
         spark.sql("create namespace lake.raw")
         spark.sql("create table lake.raw.many (id bigint) using iceberg")
-        spark.sql("insert into lake.raw.many values (30)")  # what is looked up once
         before = of_programs()
         for number in range(30):
             spark.sql(f"insert into lake.raw.many values ({number})")
-        assert of_programs() - before < 0.03, "three hundred programs take half a second"
+        assert of_programs() == before
     made = list((tmp_path / "warehouse").rglob("*.parquet"))
-    assert len(made) == 31 and {file.stat().st_mode & 0o777 for file in made} == {0o644}
+    assert len(made) == 30 and {file.stat().st_mode & 0o777 for file in made} == {0o644}
+
+
+def test_two_sessions_of_one_server_see_their_own_lakes(process: object, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        with session(connect_url()) as spark:
+            use_catalog(spark, tmp_path / name)
+            spark.sql("create namespace lake.raw")
+            spark.sql(f"create table lake.raw.{name} (id bigint) using iceberg")
+            spark.sql(f"insert into lake.raw.{name} values (1), (2)")
+            tables = spark.sql("show tables in lake.raw").collect()
+            assert [row.tableName for row in tables] == [name]
+            assert spark.table(f"lake.raw.{name}").count() == 2
 
 
 def test_a_wrong_token_is_refused(process: object) -> None:
